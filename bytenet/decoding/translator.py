@@ -212,7 +212,7 @@ class Translator:
         Raises:
             ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1; or
                 `split_sentences` is true with an `n_best` above 1, with `pair_lengths`, or without `data`.
-            TypeError: `lines` is one text, or a line is no text.
+            TypeError: `lines` is one text, or a line is not a `str`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
             ModelError: the model gives no translation of a line a finite probability.

@@ -61,7 +61,7 @@ def checked_lines(lines: Iterable[str]) -> Iterator[str]:
     """The lines one by one.
 
     Raises:
-        TypeError: `lines` is one text, so each of its characters would be a line; or a line is no text.
+        TypeError: `lines` is one text, so each of its characters would be a line; or a line is not a `str`.
     """
     if isinstance(lines, str):
         raise TypeError("lines is one text; expected a list of texts.")

@@ -88,7 +88,7 @@ class Translator:
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.
-            TypeError: `lines` is one text, or a line is no text.
+            TypeError: `lines` is one text, or a line is not a `str`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model; or `split_sentences` needs sentencex, and it is not installed.
             ModelError: LiteRT fails, or gives no translation a finite probability; the file is damaged.

@@ -1,4 +1,4 @@
-"""What the tests of `bytenet reproduce` share: the plot of small experiments, and a registry that has only these."""
+"""Small experiments for the tests of `bytenet reproduce`: their plot, and a registry that has only them."""
 
 CHAPTER = "beyond-the-thesis.md"
 

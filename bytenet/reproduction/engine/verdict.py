@@ -74,5 +74,5 @@ class Verdict:
         Args:
             why: the reason, such as other hardware. It comes first in the note.
         """
-        note = "; ".join(filter(None, (why, self.note)))
+        note = f"{why}; {self.note}" if self.note else why
         return replace(self, outcome="no claim", contradicts=False, qualifies=False, note=note)

@@ -9,6 +9,8 @@ from keras import ops
 if TYPE_CHECKING:
     from bytenet.config import TrainingConfig
 
+_DECAYS = ("constant", "cosine", "linear", "inverse_sqrt")
+
 
 @keras.saving.register_keras_serializable("bytenet")
 class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
@@ -30,8 +32,8 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, peak: float, decay: str, warmup_steps: int, total_updates: int, final: float = 0.0):
-        if decay not in ("constant", "cosine", "linear", "inverse_sqrt"):
-            raise ValueError(f"Unknown decay {decay!r}; known are constant, cosine, linear, inverse_sqrt.")
+        if decay not in _DECAYS:
+            raise ValueError(f"Unknown decay {decay!r}; known are {', '.join(_DECAYS)}.")
         self.peak = peak
         self.decay = decay
         self.warmup_steps = warmup_steps
