@@ -8,7 +8,7 @@ import pytest
 
 from bytenet.datasets import Pairs
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE
-from bytenet.reproduction.figures.contest import factors
+from bytenet.reproduction.figures.contest import changes
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
 from bytenet.reproduction.figures.contest.decoding_cost import on_line
 from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
@@ -143,23 +143,36 @@ def test_attention_is_counted_by_its_offset():
     assert far[-1] == 1.0
 
 
-def test_factors_make_one_change_to_the_preset_and_train_for_the_same_time():
-    preset = factors.training_of(factors.PRESET, "cpu").config(1)
+@pytest.mark.parametrize("model", [changes.BYTENET, changes.CONVS2S], ids=lambda model: model.name)
+def test_factors_make_one_change_to_a_model_and_train_for_the_same_time(model):
+    unchanged = model.training(model.name, "cpu").config(1)
+    assert unchanged.model.dim == model.dim
     bookkeeping = {"training.max_steps", "training.epochs", "evaluation.every_epochs"}
-    for name, change in factors.CHANGES.items():
-        config = factors.training_of(name, "cpu").config(1)
+    for name, change in model.changes.items():
+        config = model.training(name, "cpu").config(1)
         changed = {setting.partition("=")[0] for setting in change.settings}
-        assert {key for key, _, _ in preset.differences(config)} - bookkeeping == changed
+        assert {key for key, _, _ in unchanged.differences(config)} - bookkeeping == changed
         time = config.training.max_steps * change.time_of_step
-        assert time == pytest.approx(preset.training.max_steps, abs=change.time_of_step)
-    folders = [factors.training_of(name, "cpu").name for name in factors.CHANGES]
+        assert time == pytest.approx(model.steps, abs=change.time_of_step)
+
+
+def test_factors_have_folders_of_their_own():
+    folders = [model.training(name, "cpu").name for model in (changes.BYTENET, changes.CONVS2S)
+               for name in model.names("cpu")]  # fmt: skip
     assert len(set(folders)) == len(folders)
+
+
+def test_models_of_the_factors_have_the_same_training_and_search():
+    bytenet, convs2s = (model.training(model.name, "cpu").config(1) for model in (changes.BYTENET, changes.CONVS2S))
+    others = {key for key, _, _ in bytenet.differences(convs2s) if not key.startswith("model.")}
+    assert others == {"training.max_steps", "training.epochs"}
+    assert bytenet.model.dropout == convs2s.model.dropout
 
 
 def test_a_factor_adds_the_pairs_of_the_other_direction_with_a_tag(monkeypatch, tmp_path):
     corpus = SimpleNamespace(train=Pairs(["ein Hund", "zwei Hunde"], ["a dog", "two dogs"]))
-    monkeypatch.setattr(factors, "read_corpus", lambda config: corpus)
-    run = factors.training_of("both directions in one model, with a tag", "cpu")
+    monkeypatch.setattr(changes, "read_corpus", lambda config: corpus)
+    run = changes.BYTENET.training("both directions in one model, with a tag", "cpu")
     data = run.config(1, prepared=run.prepare(tmp_path)).data
     files = [Path(path).read_text(encoding="utf-8") for path in (data.synthetic_source, data.synthetic_target)]
     assert files == ["a dog\ntwo dogs\n", "ein Hund\nzwei Hunde\n"]
@@ -174,12 +187,12 @@ def factor_rows(gains=None):
     """
     shared = {"length_ratio": 1.0, "minutes": 20.0, "best_step": 3000, "steps": 3120, "val_loss": 0.7}
     rows = []
-    for change in (factors.PRESET, "dropout .5"):
+    for change in (changes.BYTENET.name, "dropout .5"):
         for trial, gain in enumerate((1.5, 2.5), start=1):
             row = {"change": change, "trial": trial, **shared}
             for key in ("bleu", "chrf"):
-                score = 20.0 if change == factors.PRESET else 20.0 + gain
-                own = 0.0 if change == factors.PRESET else gain if gains is None else gains
+                score = 20.0 if change == changes.BYTENET.name else 20.0 + gain
+                own = 0.0 if change == changes.BYTENET.name else gain if gains is None else gains
                 for column, value in ((key, score), (f"{key}_gain", own)):
                     row |= {column: value, f"{column}_low": value, f"{column}_high": value}
             rows.append(row)

@@ -14,16 +14,17 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial, holm
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, training_of, validation_of
+from bytenet.reproduction.figures.contest.systems import (
+    CHOSEN,
+    CONVS2S_WIDTH,
+    MINUTES,
+    convs2s_layers,
+    training_of,
+    validation_of,
+)
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
-
-_WIDTH = 128
-
-
-def _stack(side: str, layers: int, kernel_size: int) -> tuple[str, str]:
-    return (f"model.{side}_widths={[_WIDTH] * layers}", f"model.{side}_kernel_sizes={[kernel_size] * layers}")
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,11 @@ _ABLATIONS: Mapping[str, _Ablation] = {
     "attention in layer 1": _Ablation(("model.attention_layers=[1]",), (21.26, 21.63)),
     "attention in layers 1 and 2": _Ablation(("model.attention_layers=[1, 2]",), (21.47, 21.63)),
     "attention in the last layer": _Ablation(("model.attention_layers=[6]",), (20.24, 21.63)),
-    "encoder kernel 3": _Ablation(_stack("encoder", 8, 3), (21.17, 21.02)),
-    "encoder kernel 7": _Ablation(_stack("encoder", 8, 7), (21.30, 21.02)),
-    "encoder of 4 layers": _Ablation(_stack("encoder", 4, 5), (20.80, 21.02)),
-    "decoder kernel 3": _Ablation(_stack("decoder", 6, 3), (21.71, 21.63)),
-    "decoder of 3 layers": _Ablation(_stack("decoder", 3, 5), (21.09, 21.63)),
+    "encoder kernel 3": _Ablation(convs2s_layers("encoder", 8, 3), (21.17, 21.02)),
+    "encoder kernel 7": _Ablation(convs2s_layers("encoder", 8, 7), (21.30, 21.02)),
+    "encoder of 4 layers": _Ablation(convs2s_layers("encoder", 4, 5), (20.80, 21.02)),
+    "decoder kernel 3": _Ablation(convs2s_layers("decoder", 6, 3), (21.71, 21.63)),
+    "decoder of 3 layers": _Ablation(convs2s_layers("decoder", 3, 5), (21.09, 21.63)),
 }
 
 
@@ -143,7 +144,9 @@ EXPERIMENTS = (
                 "thesis": "24 h for a seed with --jobs 1",
             },
         ),
-        basis=Basis("trained, beyond the thesis", f"d = {_WIDTH}, steps of {MINUTES['cpu']} minutes on two cores"),
+        basis=Basis(
+            "trained, beyond the thesis", f"d = {CONVS2S_WIDTH}, steps of {MINUTES['cpu']} minutes on two cores"
+        ),
         runs=lambda scale: [_run(name, scale) for name in _names(scale)],
         measure=_measure,
         verdicts=_verdicts,

@@ -13,6 +13,20 @@ from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY, k
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
 
+CONVS2S_WIDTH = 128
+"""Of the small ConvS2S."""
+
+
+def convs2s_layers(side: str, layers: int, kernel_size: int = 5) -> tuple[str, str]:
+    """The settings for a number of equal layers in the small ConvS2S.
+
+    Args:
+        side: "encoder" or "decoder".
+        layers: number of layers.
+        kernel_size: taps of each. The default is that of the small ConvS2S.
+    """
+    return f"model.{side}_widths={[CONVS2S_WIDTH] * layers}", f"model.{side}_kernel_sizes={[kernel_size] * layers}"
+
 
 @dataclass(frozen=True)
 class Choice:
