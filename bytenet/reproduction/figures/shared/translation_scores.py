@@ -23,6 +23,28 @@ def score_columns(result: "Evaluation") -> Row:
     return row | {"length_ratio": scores["length-ratio"].value}
 
 
+def gain_columns(result: "Evaluation", control: Sequence[str] | None, language: str) -> Row:
+    """`bleu_gain`, `bleu_gain_low`, ... over the translations of a control, with intervals of the paired bootstrap.
+
+    Args:
+        result: the evaluated translations.
+        control: the translations of the same sentences by the control; None leaves the columns empty.
+        language: of the translations.
+    """
+    from bytenet.evaluation import compare_translations
+
+    gains = {}
+    if control is not None:
+        both = {"changed": result.hypotheses, "control": control}
+        comparison = compare_translations(None, result.references, both, language)
+        gains = {score.name.removesuffix(" difference"): score for score in comparison.differences}
+    row: Row = {}
+    for key, name in SCORES.items():
+        gain = gains.get(name)
+        row |= _with_interval(f"{key}_gain", gain.value if gain else None, gain.interval if gain else None)
+    return row
+
+
 def scores_and_gains(
     work: Work, runs: Mapping[str, TrainingRun], control: str, split: Literal["validation", "test"]
 ) -> "Iterator[tuple[str, int, RunFolder, Row]]":
@@ -35,7 +57,7 @@ def scores_and_gains(
         split: the part of the corpus.
 
     Yields:
-        The name, the trial, the run folder, and the columns of `score_columns` and of `_gain_columns`. The gains are
+        The name, the trial, the run folder, and the columns of `score_columns` and of `gain_columns`. The gains are
         over the control of the same trial. They are empty if it is not finished.
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
@@ -47,7 +69,7 @@ def scores_and_gains(
             result = evaluate_run(folder.path, pairs_of_split(folder, split), split)
             if name == control:
                 of_control[trial] = result.hypotheses
-            gains = _gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
+            gains = gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
             yield name, trial, folder, score_columns(result) | gains
 
 
@@ -69,28 +91,6 @@ def draw_trainings(axes: Any, rows: Table, column: str, place: int) -> None:
             interval = [row[f"{column}_low"], row[f"{column}_high"]]
             axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
         axes.plot(row[column], shifted, "o", color="C0", markersize=4, label="a training")
-
-
-def _gain_columns(result: "Evaluation", control: Sequence[str] | None, language: str) -> Row:
-    """`bleu_gain`, `bleu_gain_low`, ... over the translations of a control, with intervals of the paired bootstrap.
-
-    Args:
-        result: the evaluated translations.
-        control: the translations of the same sentences by the control; None leaves the columns empty.
-        language: of the translations.
-    """
-    from bytenet.evaluation import compare_translations
-
-    gains = {}
-    if control is not None:
-        both = {"changed": result.hypotheses, "control": control}
-        comparison = compare_translations(None, result.references, both, language)
-        gains = {score.name.removesuffix(" difference"): score for score in comparison.differences}
-    row: Row = {}
-    for key, name in SCORES.items():
-        gain = gains.get(name)
-        row |= _with_interval(f"{key}_gain", gain.value if gain else None, gain.interval if gain else None)
-    return row
 
 
 def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> Row:
