@@ -135,13 +135,17 @@ def _output_dir(models: "Sequence[RunFolder | ModelFile]", output_dir: Path | No
     """Where the scores are saved. The folder of a run is for the scores of this run alone: reports and cards show them.
 
     Raises:
-        UsageError: `output_dir` is such a folder, but there are several models.
+        UsageError: `output_dir` is such a folder, but the run is not the only model.
     """
     from bytenet.run_folder import RunFolder
 
     own = [model.evaluation for model in models if isinstance(model, RunFolder)]
-    if len(models) == 1 and output_dir is None:
-        return own[0] if own else None
-    if len(models) > 1 and output_dir is not None and output_dir.resolve() in [path.resolve() for path in own]:
-        raise click.UsageError(f"{output_dir} holds the scores of one model. Give --output-dir another folder.")
+    if output_dir is None:
+        return own[0] if len(models) == len(own) == 1 else None
+    run = RunFolder(output_dir.resolve().parent)
+    is_of_run = output_dir.resolve() == run.evaluation and run.config_path.exists()
+    if is_of_run and not (len(models) == 1 and run.evaluation in [path.resolve() for path in own]):
+        raise click.UsageError(
+            f"{output_dir} is for the scores of the run {run.path} alone. Give --output-dir another folder."
+        )
     return output_dir

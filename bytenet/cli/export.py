@@ -61,12 +61,13 @@ def export(
     jit_compile = bool(options.pop("jit_compile"))
 
     from bytenet.decoding import Translator
-    from bytenet.decoding.export import form_of, problem_of_arguments
+    from bytenet.decoding.export import check_name, form_of, problem_of_arguments
     from bytenet.decoding.export.card import model_card
 
     form = form or form_of(out)
     if problem := problem_of_arguments(form, precision, engines, jit_compile, None, None, card_path):
         raise click.UsageError(problem)
+    check_name(out, form)
     card = model_card(folder, precision, _read_card(card_path) if card_path else "") if form == "bytenet" else None
     translator = Translator.from_run(folder, **options)
     done = "Replaced" if out.exists() else "Wrote"

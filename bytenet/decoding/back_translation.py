@@ -61,7 +61,10 @@ class SavedTranslations:
         digest.update(json.dumps([translator.decoding.in_use, list(texts)]).encode())
         first = digest.hexdigest()
         # What follows the last line end was cut off.
-        lines = self._path.read_text("utf-8").split("\n")[:-1] if self._path.exists() else [first]
+        try:
+            lines = self._path.read_text("utf-8").split("\n")[:-1] if self._path.exists() else [first]
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is damaged. Delete it.") from error
         if lines[:1] != [first]:
             raise InputError(
                 f"{path} has the translations of an unfinished command with another model, another search or other "

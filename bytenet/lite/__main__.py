@@ -45,6 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
         help="weight of that model; 0 turns it off (default: the one in the file, else 1)",
     )
     options = parser.parse_intermixed_args(arguments)  # options may stand between MODEL and FILE
+    if options.file is None and sys.stdin is None:
+        parser.error("There is no standard input. Give a FILE.")
+    if sys.stdout is None:
+        parser.error("There is no standard output for the translations.")
     if options.split and options.n_best > 1:
         parser.error("--split gives one translation of each line. Leave out --split or --n-best.")
     try:

@@ -139,8 +139,8 @@ class Characters:
                 ids.append(UNKNOWN_ID)
             elif self.unknown == "error":
                 raise InputError(
-                    f"The character {character!r} (U+{ord(character):04X}) of {line!r} is not in the vocabulary of "
-                    "the model. Remove it from the text."
+                    f"The character {character!r} (U+{ord(character):04X}) of {shown(line)} is not in the vocabulary "
+                    "of the model. Remove it from the text."
                 )
         return np.array([*ids, EOS_ID], np.int32)
 

@@ -20,9 +20,10 @@ class LiteModel:
         path: of the file.
         signature: name of the function, see `bytenet.decoding.export.litert`.
         inputs: its inputs.
-        num_threads: processor cores for one call.
+        num_threads: processor cores for one call, at least 1.
 
     Raises:
+        ValueError: `num_threads` is less than 1.
         MissingFileError: there is no such file.
         InputError: the file is damaged or has no such function, or the package `ai-edge-litert` is missing.
 
@@ -35,6 +36,8 @@ class LiteModel:
     """
 
     def __init__(self, path: str | os.PathLike[str], signature: str, inputs: tuple[str, ...], num_threads: int):
+        if num_threads < 1:
+            raise ValueError(f"num_threads is {num_threads}; expected 1 or more.")
         archive = Archive(path)
         if LITE_MODEL not in archive:
             raise InputError(

@@ -20,6 +20,7 @@ _CLAUSE_END = re.compile(r"[,;:–—)](?=\s)|[，、；：）]")
 _WORD_END = re.compile(r"\S(?=\s)")
 _BLANK_OUTSIDE_ASCII = re.compile(r"[^\S\x00-\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MOST_MARKS = 16  # on a letter that are kept together with it; no language has more
 
 
 class Piece(NamedTuple):
@@ -175,7 +176,7 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
             end = ends[-1]
         else:
             end = longest
-            while end > blanks + 1 and unicodedata.combining(sentence[end]):
+            while end > max(longest - _MOST_MARKS, blanks + 1) and unicodedata.combining(sentence[end]):
                 end -= 1  # a mark stays with its letter
         yield sentence[:end]
         sentence = sentence[end:]

@@ -163,9 +163,10 @@ def test_an_interrupted_command_goes_on_after_the_finished_texts(run_folder, set
     assert not read
     partial = folder / "translations.partial"
     complete = partial.read_text(encoding="utf-8")
-    partial.write_text(f"{complete}x\n", encoding="utf-8")
-    with pytest.raises(InputError, match="damaged"):
-        invoke(back_translate, run_folder.path, settings, folder)
+    for damage in (b"x\n", b"\xff\n"):
+        partial.write_bytes(complete.encode() + damage)
+        with pytest.raises(InputError, match="damaged"):
+            invoke(back_translate, run_folder.path, settings, folder)
     partial.write_text(f'{complete}["thr', encoding="utf-8")  # the power failed
     result = invoke(back_translate, run_folder.path, settings, folder)
     assert "Going on after 1 of 2 sentences." in result.stderr

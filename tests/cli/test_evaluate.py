@@ -102,12 +102,21 @@ def test_the_scores_of_several_models_do_not_replace_those_of_a_run(run, attenti
     assert "Saved" not in result.stderr
     assert not run.evaluation.exists()
     for options, message in (
-        (["--output-dir", run.evaluation], "holds the scores of one model. Give --output-dir another folder."),
+        (["--output-dir", run.evaluation], "alone. Give --output-dir another folder."),
         (["--name", "both"], "Give --output-dir, too."),
     ):
         result = invoke(evaluate, *models, *options)
         assert result.exit_code == 2
         assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("model", ["a pretrained model", "another run"])
+def test_the_scores_of_another_model_do_not_become_those_of_a_run(run, attentive_run_folder, invoke, model):
+    path = "de-en" if model == "a pretrained model" else attentive_run_folder.path
+    result = invoke(evaluate, path, "--corpus", "tatoeba", "--output-dir", run.evaluation)
+    assert result.exit_code == 2
+    assert f"is for the scores of the run {run.path} alone" in " ".join(result.stderr.split())
+    assert not run.evaluation.exists()
 
 
 def test_models_that_do_not_belong_together_are_refused_before_the_corpus_is_read(run, invoke, tmp_path):

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bytenet.cli.export import export
 from bytenet.cli.translate import translate
-from bytenet.decoding.export.card import model_card
+from bytenet.decoding.export.card import _without_paths, model_card
 from bytenet.errors import InputError, MissingFileError
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
@@ -81,6 +81,25 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_work(run_folder, in
     (tmp_path / "folder.bytenet").mkdir()
     with pytest.raises(InputError, match="is a folder; expected the path of a file"):
         invoke(export, run_folder.path, tmp_path / "folder.bytenet")
+
+
+def test_a_model_file_needs_its_extension(run_folder, invoke, tmp_path):
+    with pytest.raises(InputError, match=r"does not end in \.bytenet, so no command would take it for a model"):
+        invoke(export, run_folder.path, tmp_path / "de-en.model", "--format", "bytenet")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("mine.yaml --run secret --set data.train_source=secret.de", "mine.yaml --run ... --set data.train_source=..."),
+        ("mine.yaml --run=secret --set=training.seed=2", "mine.yaml --run=... --set=training.seed=2"),
+        ("mine.yaml --set training.start=de-en", "mine.yaml --set training.start=de-en"),
+        ("mine.yaml --set training.start=secret", "mine.yaml --set training.start=..."),
+    ],
+)
+def test_card_does_not_name_folders_or_own_files(words, shown):
+    assert _without_paths(f"/bin/bytenet train {words}") == f"bytenet train {shown}"
 
 
 def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -209,6 +210,18 @@ def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypa
     assert engine.batch_sizes == (1,)
     assert engine.translate(["ein Hund"], 1) == LiteEngine(model_path).translate(["ein Hund"], 1)
     assert "no memory" in caplog.text
+
+
+def test_litert_goes_on_if_the_file_is_replaced_by_another_model(model_path, monkeypatch, caplog, wait_for):
+    replaced = SimpleNamespace(
+        languages=("en", "de"), max_candidates=1, max_sentence_chars=10, make_graphs=lambda: pytest.fail("It is used.")
+    )
+    monkeypatch.setattr("bytenet.serving.engines.starting_engine.RunEngine", lambda path, **options: replaced)
+    engine = StartingEngine(model_path)
+    engine.start_tensorflow()
+    wait_for(lambda: not engine.is_starting, "The failure")
+    assert engine.batch_sizes == (1,)
+    assert "has been replaced by another model" in caplog.text
 
 
 def test_litert_begins_only_where_it_translates_as_tensorflow_does(run_folder, model_path, invoke, started, tmp_path):

@@ -66,6 +66,14 @@ def test_sentence_rate_equals_a_plain_loop(data, batch):
     assert sentence_misclassification(*ids).value == pytest.approx(_loop_rate(*ids))
 
 
+def test_sentence_rate_of_many_sentences_is_their_mean():
+    targets = ["ab"] * 1500 + ["abcd"] * 900
+    predicted = ["ab"] * 1500 + ["xbcd"] * 900
+    score = sentence_misclassification(predicted, targets)
+    assert score.value == pytest.approx(900 * (1 / 5) / 2400)
+    assert score.num_sentences == 2400
+
+
 def test_rows_without_symbols_are_wrong():
     none = np.zeros((2, 0), int)
     assert sentence_misclassification(none, TARGETS).value == 1

@@ -24,6 +24,14 @@ def run(monkeypatch, capfdbinary):
     return run_command
 
 
+@pytest.mark.parametrize(("stream", "name"), [("stdin", "input"), ("stdout", "output")])
+def test_a_closed_stream_is_named(model_path, monkeypatch, capsys, stream, name):
+    monkeypatch.setattr(sys, stream, None)
+    with pytest.raises(SystemExit):
+        main([str(model_path)])
+    assert f"There is no standard {name}" in capsys.readouterr().err
+
+
 def test_stdin_and_a_file_give_the_same_lines(run, model_path, lite, tmp_path):
     text = b"ein Hund\r\n\nzwei\n"
     (tmp_path / "in").write_bytes(text)

@@ -75,6 +75,12 @@ def test_text_is_split_as_the_model_reads_it():
     assert sentences("q\u0308" * 4, max_chars=3) == ["q\u0308"] * 4
 
 
+def test_a_long_run_of_marks_does_not_make_a_sentence_of_each():
+    parts = sentences("q" + "\u0308" * 999, max_chars=100)
+    assert len(parts) <= 12
+    assert max(map(len, parts)) <= 100
+
+
 @given(
     # A list, because `st.text` would seldom draw these characters among all others.
     text=st.lists(st.sampled_from("aB. ,!?\n\r\t\u200b\u2028。，ä\udc80") | st.characters()).map("".join),

@@ -150,6 +150,11 @@ def test_id_that_the_network_does_not_have_is_refused(model_path, tmp_path):
         list(earlier.translate(["ein \u4e01"]))
 
 
+def test_number_of_threads_is_checked(model_path):
+    with pytest.raises(ValueError, match="num_threads is 0; expected 1 or more"):
+        Translator(model_path, num_threads=0)
+
+
 def test_file_without_a_lite_model_says_what_to_do(model_path, tmp_path):
     with pytest.raises(InputError, match="exported without a LiteRT model"):
         Translator(with_changes(model_path, tmp_path, model_tflite=None))

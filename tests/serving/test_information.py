@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -10,11 +11,18 @@ from starlette.requests import ClientDisconnect
 from bytenet.errors import InputError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.http.information import language_name
+from bytenet.serving.http.language_detection import LanguageDetector
 from bytenet.serving.http.observation import Metrics, Observation
 
 
 def get(address, path):
     return requests.get(f"{address}{path}", timeout=60)
+
+
+def test_the_most_probable_language_comes_first_even_if_all_are_improbable(monkeypatch):
+    identifier = SimpleNamespace(rank=lambda text: [("fr", 0.999), ("en", 0.0004), ("de", 0.0003)])
+    monkeypatch.setattr("bytenet.serving.http.language_detection._identifier", lambda: identifier)
+    assert LanguageDetector(["de", "en"]).rank("nom") == [("en", 0.0), ("de", 0.0)]
 
 
 def test_languages_have_their_targets(serving, reversing_engine):

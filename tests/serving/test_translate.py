@@ -28,6 +28,13 @@ def test_parameters_come_in_the_query_a_form_or_json(server, encoding):
     assert found.json() == {"translatedText": "cba"}
 
 
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8"])
+def test_a_form_may_have_characters_that_are_not_percent_encoded(server, charset):
+    body = "source=de&target=en&q=läuft+😀".encode()  # as `curl -d` sends it
+    found = answer(server, data=body, headers={"Content-Type": f"application/x-www-form-urlencoded{charset}"})
+    assert found.json() == {"translatedText": "😀 tfuäl"}
+
+
 def test_parameters_come_in_a_multipart_form(server):
     found = answer(server, files={name: (None, value) for name, value in SENTENCE.items()})
     assert found.json() == {"translatedText": "cba"}
@@ -145,6 +152,7 @@ def test_refusals_say_what_is_wrong(server, change, status, part):
         (b'--x\r\nContent-Disposition: form-data; name="q"; filename="a"\r\n\r\na\r\n--x--\r\n',
          "multipart/form-data; boundary=x", 400),
         (b"q=%ff%fe", "application/x-www-form-urlencoded", 400),
+        (b"q=\xff\xfe", "application/x-www-form-urlencoded", 400),
         (b"q=a&" * 2000, "application/x-www-form-urlencoded", 400),
     ],
 )  # fmt: skip

@@ -69,9 +69,11 @@ def test_validation_has_each_pair_once(smallest_config, tmp_path):
     assert arguments["x"].options().autotune.enabled is False
 
 
-def test_fit_learns_what_train_learns(smallest_config, prepared, pool, tmp_path, model_weights):
-    start = train(smallest_config("training.max_steps=1"), tmp_path / "start", models=pool).path
-    overrides = (*COMPARABLE, f"training.start={start}")
+@pytest.mark.parametrize("mask_padding", ["true", "false"])
+def test_fit_learns_what_train_learns(smallest_config, prepared, pool, tmp_path, model_weights, mask_padding):
+    masks = f"model.mask_padding={mask_padding}"
+    start = train(smallest_config("training.max_steps=1", masks), tmp_path / "start", models=pool).path
+    overrides = (*COMPARABLE, masks, f"training.start={start}")
     expected = train(smallest_config(*overrides), tmp_path / "trained")
     fitted = prepared("fitted", *overrides)
     first = model_weights(start)

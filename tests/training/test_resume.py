@@ -78,9 +78,14 @@ def test_resuming_says_which_settings_changed_if_the_run_goes_on(
         with interrupted(step), pytest.raises(KeyboardInterrupt):
             train(config, tmp_path / "run", resume=True)
     assert "changed settings" not in capfd.readouterr().err
-    longer = replace(config, training=replace(config.training, learning_rate=0.02, max_steps=3))
+    longer = replace(
+        config,
+        training=replace(config.training, learning_rate=0.02, max_steps=3),
+        decoding=replace(config.decoding, rerank_with="de-en"),
+    )
     folder = train(longer, tmp_path / "run", resume=True)
     changes = "training.max_steps from None to 3, training.learning_rate from 0.01 to 0.02"
+    changes += ", decoding.rerank_with from None to 'de-en'"
     assert f"changed settings: {changes}\n" in capfd.readouterr().err
 
     train(replace(longer, training=replace(longer.training, learning_rate=0.04)), folder.path, resume=True)

@@ -82,6 +82,8 @@ def translate(
     names, input_path = _models_and_file(paths)
     if input_path is None and sys.stdin is None:
         raise click.UsageError("There is no standard input. Give a FILE.")
+    if output is None and sys.stdout is None:
+        raise click.UsageError("There is no standard output. Give --output.")
     if input_path is None and sys.stdin.isatty():
         window = window or 1
     lines = decoded_lines(sys.stdin.buffer) if input_path is None else _lines_of_file(input_path, names[0])

@@ -46,10 +46,12 @@ def export(
         card: for "bytenet".
 
     Raises:
-        InputError: the translator cannot be exported, or `path` cannot be written.
+        InputError: the translator cannot be exported, `path` cannot be written, or a model file does not end in
+            `.bytenet`.
         ValueError: an argument has an unknown value, or is not for this form.
     """
     form = form or form_of(path)
+    check_name(path, form)
     for name, value, known in (
         ("form", form, Format),
         ("precision", precision, Precision),
@@ -95,6 +97,16 @@ def problem_of_arguments(
     if jit_compile and form != "saved-model":
         return f"jit_compile (--xla) is for SavedModels, but the format is {form}."
     return None
+
+
+def check_name(path: str | os.PathLike[str], form: Format) -> None:
+    """Check that the commands will find out what a file is.
+
+    Raises:
+        InputError: a model file has another extension than .bytenet.
+    """
+    if form == "bytenet" and Path(path).suffix != SUFFIX:
+        raise InputError(f"{path} does not end in {SUFFIX}, so no command would take it for a model. Add {SUFFIX}.")
 
 
 def form_of(path: str | os.PathLike[str]) -> Format:

@@ -5,9 +5,11 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from bytenet.config import PATH_KEYS
 from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
+from bytenet.lite.pretrained import is_pretrained
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import Environment, RunFolder
 from bytenet.saved.evaluations import SavedScore, SavedSearch, saved_evaluations
@@ -119,6 +121,21 @@ def _search(settings: SavedSearch) -> str:
 
 
 def _without_paths(command: str) -> str:
-    """A command as users type it. Names of folders, which tell about a machine, become dots."""
+    """A command as users type it. Names of folders and of own files, which tell about a machine, become dots."""
     _, *words = shlex.split(command)
-    return shlex.join(["bytenet", *("..." if os.sep in word else word for word in words)])
+    return shlex.join(["bytenet", *map(_without_path, ["", *words], words)])
+
+
+def _without_path(previous: str, word: str) -> str:
+    """A word of a command without paths.
+
+    Args:
+        previous: the word before it.
+        word: the word.
+    """
+    key, equals, value = word.partition("=")
+    if previous == "--run" or os.sep in word:
+        return "..."
+    if equals and (key == "--run" or (key in PATH_KEYS and not is_pretrained(value))):
+        return f"{key}=..."
+    return word

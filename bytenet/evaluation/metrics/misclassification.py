@@ -8,6 +8,8 @@ from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.errors import InputError
 from bytenet.evaluation.metrics.scores import Score
 
+_COMPARED_AT_ONCE = 1_000  # sentences
+
 
 def pooled_misclassification(predicted_ids: np.ndarray, target_ids: np.ndarray) -> Score:
     """Wrong symbols of a batch divided by its real target symbols: the thesis's rate in training.
@@ -57,14 +59,11 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
     Reference:
         Madsen 2017, figure 3.6.1 and the code of the figure.
     """
-    predicted_ids, target_ids = _as_ids(predicted), _as_ids(targets)
-    _check_batches(predicted_ids, target_ids)
-    length = max(predicted_ids.shape[1], target_ids.shape[1])
-    predicted_ids, predicted_lengths = _cut_and_pad(predicted_ids, length)
-    target_ids, target_lengths = _cut_and_pad(target_ids, length)
-    inside = np.arange(length) < np.minimum(predicted_lengths, target_lengths)[:, None]
-    matches = np.sum((predicted_ids == target_ids) & inside, axis=1)
-    rates = 1 - matches / np.maximum(predicted_lengths, 1)
+    if len(predicted) != len(targets) or not len(targets):
+        _check_batches(_as_ids(predicted), _as_ids(targets))
+    # A long sentence pads those beside it, so a few are compared at once.
+    parts = [slice(start, start + _COMPARED_AT_ONCE) for start in range(0, len(targets), _COMPARED_AT_ONCE)]
+    rates = np.concatenate([_rates(_as_ids(predicted[part]), _as_ids(targets[part])) for part in parts])
     return Score(
         "misclassification",
         float(rates.mean()),
@@ -72,6 +71,17 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
         settings="mean over sentences, by predicted length",
         digits=4,
     )
+
+
+def _rates(predicted_ids: np.ndarray, target_ids: np.ndarray) -> np.ndarray:
+    """The share of wrong symbols in each prediction, float `(batch,)`."""
+    _check_batches(predicted_ids, target_ids)
+    length = max(predicted_ids.shape[1], target_ids.shape[1])
+    predicted_ids, predicted_lengths = _cut_and_pad(predicted_ids, length)
+    target_ids, target_lengths = _cut_and_pad(target_ids, length)
+    inside = np.arange(length) < np.minimum(predicted_lengths, target_lengths)[:, None]
+    matches = np.sum((predicted_ids == target_ids) & inside, axis=1)
+    return 1 - matches / np.maximum(predicted_lengths, 1)
 
 
 def _check_batches(predicted_ids: np.ndarray, target_ids: np.ndarray) -> None:

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 
+from bytenet.errors import InputError
 from bytenet.model_file import ModelFile
 from bytenet.serving.engines.engine import Alignment, Candidate
 from bytenet.serving.engines.lite_engine import LiteEngine
@@ -85,9 +86,20 @@ class StartingEngine:
         """Compute what a translation attends to, see `Engine`."""
         return self._engine.align(sentence, translation)
 
+    def _check(self, engine: RunEngine) -> None:
+        """Check that an engine has the model that translates already. The file may be another one by now.
+
+        Raises:
+            InputError: it has another one.
+        """
+        for name in ("languages", "max_candidates", "max_sentence_chars"):
+            if getattr(engine, name) != getattr(self, name):
+                raise InputError(f"{self._path} has been replaced by another model. Start the server again to use it.")
+
     def _load(self) -> None:
         try:
             engine = RunEngine(self._path, jit_compile=True)
+            self._check(engine)
             engine.make_graphs()
         except Exception:
             _log.exception("TensorFlow could not load %s. LiteRT goes on translating.", self._path)

@@ -23,8 +23,9 @@ class LanguageDetector:
     def rank(self, text: str) -> list[tuple[str, float]]:
         """The languages with their confidence from 0 to 100, most probable first. The first call takes a second."""
         probabilities = dict(_identifier().rank(text))
-        ranked = [(code, round(100 * probabilities.get(base_language(code), 0.0), 1)) for code in self._languages]
-        return sorted(ranked, key=lambda language: -language[1])
+        percents = {code: 100 * probabilities.get(base_language(code), 0.0) for code in self._languages}
+        ranked = sorted(percents.items(), key=lambda language: -language[1])
+        return [(code, round(percent, 1)) for code, percent in ranked]
 
 
 @cache

@@ -2,11 +2,13 @@
 
 import json
 from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl
 
 from fastapi import Request
 from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 
+_UNREADABLE_FORM = "The form cannot be read. Encode it as its Content-Type says, in UTF-8."
 JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 
 
@@ -62,8 +64,10 @@ async def read_parameters(request: Request, model: type[Parameters], max_fields:
     """
     values = _single_or_list(request.query_params.multi_items())
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type in (FORM_TYPE, MULTIPART_TYPE):
-        values |= await _read_form(request, max_fields)
+    if content_type == FORM_TYPE:
+        values |= _single_or_list(_read_form(await request.body(), max_fields))
+    elif content_type == MULTIPART_TYPE:
+        values |= _single_or_list(await _read_multipart(request, max_fields))
     elif body := await request.body():
         if content_type != JSON_TYPE:
             raise HTTPException(415, f"The body has an unknown type. Send {JSON_TYPE} or {FORM_TYPE} as Content-Type.")
@@ -95,13 +99,21 @@ def _single_or_list(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: given[0] if len(given) == 1 else given for name, given in values.items()}
 
 
-async def _read_form(request: Request, max_fields: int) -> dict[str, Any]:
+def _read_form(body: bytes, max_fields: int) -> list[tuple[str, str]]:
+    """The fields of a form in UTF-8. (Starlette reads characters that are not percent-encoded as Latin-1.)"""
+    try:
+        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=max_fields)
+    except ValueError:
+        raise HTTPException(400, _UNREADABLE_FORM) from None
+
+
+async def _read_multipart(request: Request, max_fields: int) -> list[tuple[str, Any]]:
     try:
         # The size of the whole body is limited already.
         async with request.form(max_files=0, max_fields=max_fields, max_part_size=2**63) as form:
-            return _single_or_list(form.multi_items())
+            return form.multi_items()
     except (ValueError, LookupError):  # errors of python-multipart
-        raise HTTPException(400, "The form cannot be read. Encode it as its Content-Type says.") from None
+        raise HTTPException(400, _UNREADABLE_FORM) from None
 
 
 def _read_json(body: bytes) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -96,8 +96,9 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         f"{num_trainable(model):,} trainable parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
     clock = Clock(state)
-    # One shape, which is compiled once.
-    measured = validation_batches(validation, plan.padded_lengths[-1:], config.evaluation.continuous_batch_size)
+    # One shape, which is compiled once, unless the loss depends on the padding.
+    lengths = config.model.length_policy.lengths_to_pad_to(plan.padded_lengths) or plan.padded_lengths[-1:]
+    measured = validation_batches(validation, lengths, config.evaluation.continuous_batch_size)
     measured_epochs = MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say)
     if config.training.start is not None and not state.step:
         measured_epochs.measure_start(model)
@@ -139,7 +140,7 @@ def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel
     return model
 
 
-def validation_batches(pairs: PreparedPairs, padded_lengths: list[int], batch_size: int) -> dict[str, Any]:
+def validation_batches(pairs: PreparedPairs, padded_lengths: Sequence[int], batch_size: int) -> dict[str, Any]:
     """The arguments of `keras.Model.evaluate` for the validation pairs; none without such pairs.
 
     Args:

@@ -1,7 +1,7 @@
 """The encoded pairs of a prepared run, and the batches made of them."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -70,7 +70,7 @@ class PreparedPairs:
                 yield _inputs(source_ids, target_ids), target_ids, loss_weights(target_ids, loss)
             epoch += 1
 
-    def evaluation_batches(self, padded_lengths: list[int], batch_size: int) -> list[UnweightedBatch]:
+    def evaluation_batches(self, padded_lengths: Sequence[int], batch_size: int) -> list[UnweightedBatch]:
         """All pairs once.
 
         Args:

@@ -37,7 +37,7 @@ def messages_of_resuming(folder: RunFolder, config: Config, begun: Config) -> It
     changes = [
         f"{key} from {before!r} to {after!r}"
         for key, before, after in begun.differences(resumed_config(config, begun))
-        if key not in PATH_KEYS
+        if key not in PATH_KEYS or key.startswith("decoding.")
     ]
     if changes:
         yield f"changed settings: {', '.join(changes)}"

@@ -31,7 +31,7 @@ class SeenHashes:
     def __init__(self, megabytes: int):
         if megabytes < 1:
             raise InputError(f"The table of duplicates has {megabytes} MB; expected at least 1.")
-        slots = 1 << ((megabytes << 20) // _HASH_BYTES).bit_length() - 1  # a power of two
+        slots = (megabytes << 20) // _HASH_BYTES
         try:
             self._table = np.zeros(slots, np.uint64)
         except (MemoryError, ValueError) as error:
@@ -61,9 +61,9 @@ class SeenHashes:
 
     def _insert(self, keys: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Add different keys, those of `order` first. Returns whether each is new."""
-        mask = np.uint64(len(self._table) - 1)
+        size = np.uint64(len(self._table))
         # A multiplication spreads keys that differ little.
-        slots = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+        slots = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % size
         is_new = np.zeros(len(keys), bool)
         pending = order
         while len(pending):
@@ -80,5 +80,5 @@ class SeenHashes:
             self.remembered += int(stays.sum())
             collided = pending[~empty & (present_keys != keys[pending])]
             pending = np.concatenate([collided, placed[~stays]])
-            slots[pending] = (slots[pending] + np.uint64(1)) & mask
+            slots[pending] = (slots[pending] + np.uint64(1)) % size
         return is_new

@@ -44,6 +44,14 @@ def test_a_full_table_finds_the_duplicates_of_what_it_has():
     assert table._table.nbytes == size == 1 << 20
 
 
+def test_every_megabyte_counts():
+    assert [SeenHashes(megabytes)._table.nbytes for megabytes in (2, 3)] == [2 << 20, 3 << 20]
+    table, hashes = SeenHashes(3), np.random.default_rng(2).permutation(np.arange(1, 400_001))
+    table.add(hashes)
+    assert table.remembered == 3 * (1 << 17) * 3 // 4
+    assert table.add(hashes).sum() == table.remembered
+
+
 def test_no_memory_and_too_much_memory_are_refused():
     with pytest.raises(InputError, match="has 0 MB"):
         SeenHashes(0)
