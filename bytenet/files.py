@@ -19,8 +19,8 @@ LOCK_NAME = ".lock"
 """Of the lock in its folder. The file stays there; it is the process that holds the lock, not the file."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# What file systems without locks answer.
-_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""The error numbers of file systems without locks."""
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def alone_in(folder: str | os.PathLike[str], work: str, say: Callable[[str], Non
         say(f"{message} Waiting until it has ended ...")
         lock.acquire()
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
     try:
         yield

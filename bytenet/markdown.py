@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from urllib.parse import quote
 
 from bytenet.errors import cut
 
@@ -31,6 +32,11 @@ def cell(text: str, longest: int | None = None) -> str:
 def code(text: str) -> str:
     """Text as code in one line. Its backticks become quotes."""
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"
+
+
+def link_target(path: str) -> str:
+    """A path as the target of a link."""
+    return quote(path)
 
 
 def anchor(heading: str) -> str:

@@ -28,11 +28,18 @@ class Environment(TypedDict, total=False):
     commands: list[str]
     versions: dict[str, str | None]
     git_commit: str | None
+    git_commits: list[str]
     machine: dict[str, Any]
     seed: int
     vocabulary: str
     trainable_parameters: int
     trained_lengths: list[Annotated[int, Field(ge=1, le=MOST_LINE_CHARS)]]
+
+
+def commits_of(environment: Environment) -> list[str]:
+    """The commits that trained a run, in order. There are several if it was resumed at another one."""
+    last = environment.get("git_commit")
+    return environment.get("git_commits", [last] if last else [])
 
 
 class RunFolder:

@@ -9,8 +9,8 @@ from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
 from bytenet.limits import MOST_JSON_BYTES, read_limited
-from bytenet.markdown import cell, code, table
-from bytenet.run_folder import RunFolder
+from bytenet.markdown import cell, code, link_target, table
+from bytenet.run_folder import RunFolder, commits_of
 from bytenet.saved.evaluations import SavedEvaluation, saved_evaluations
 
 
@@ -42,7 +42,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         if metrics:
             curves = path.with_name(f"{path.stem}-curves.png")
             plot_curves(folder, curves)
-            sections += [f"![Curves of the training]({curves.name})", _epochs(folder, metrics)]
+            sections += [f"![Curves of the training]({link_target(curves.name)})", _epochs(folder, metrics)]
     except KeyError as error:
         raise InputError(
             f"{folder.environment_path} or {folder.metrics_path} is damaged: {error} is missing. Bring back the file."
@@ -58,7 +58,7 @@ def _training(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
     rows = {
         "command": ", then ".join(code(command).replace("|", "\\|") for command in environment["commands"]),
         "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
-        "versions": cell(f"{versions}; commit {environment['git_commit']}"),
+        "versions": cell(f"{versions}; commit {', then '.join(commits_of(environment)) or None}"),
         "trainable parameters": f"{environment['trainable_parameters']:,}",
     }
     if metrics:

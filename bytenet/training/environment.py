@@ -14,7 +14,7 @@ from typing import Any
 import keras
 
 from bytenet.files import write_text_atomic
-from bytenet.run_folder import RunFolder
+from bytenet.run_folder import Environment, RunFolder, commits_of
 
 _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacrebleu")
 
@@ -22,7 +22,7 @@ _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacr
 def write_environment(
     folder: RunFolder, seed: int, parameters: int, replicas: int, trained_lengths: Sequence[int]
 ) -> None:
-    """Save `environment.json` in the run folder. If the run was resumed, the file lists all its commands.
+    """Save `environment.json` in the run folder. If the run was resumed, the file lists all commands and commits.
 
     Args:
         folder: of the run.
@@ -31,12 +31,12 @@ def write_environment(
         replicas: number of devices that share each batch.
         trained_lengths: padded length of the pairs of each bucket.
     """
-    commands = []
-    if folder.environment_path.is_file():
-        commands = folder.environment().get("commands", [])
+    earlier: Environment = folder.environment() if folder.environment_path.is_file() else {}
+    here = describe_environment()
     environment = {
-        "commands": [*commands, command_line(sys.argv)],
-        **describe_environment(),
+        "commands": [*earlier.get("commands", []), command_line(sys.argv)],
+        **here,
+        "git_commits": _commits(earlier, here["git_commit"]),
         "seed": seed,
         "vocabulary": folder.vocabulary.fingerprint(),
         "trainable_parameters": parameters,
@@ -62,10 +62,16 @@ def add_fitting(folder: RunFolder) -> None:
         "commands": [*environment.get("commands", []), command_line(sys.argv)],
         "versions": environment.get("versions", {}) | versions | {backend: _version(backend)},
         "git_commit": here["git_commit"] or environment.get("git_commit"),
+        "git_commits": _commits(environment, here["git_commit"]),
         "machine": here["machine"],
         "devices": device_names(),
     }
     _write(folder, {**environment, **fitting})
+
+
+def _commits(earlier: Environment, here: str | None) -> list[str]:
+    """The commits that have trained a run so far, in order, and the present one."""
+    return list(dict.fromkeys([*commits_of(earlier), *([here] if here else [])]))
 
 
 def device_names() -> list[str]:

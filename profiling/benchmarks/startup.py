@@ -20,7 +20,7 @@ from bytenet import compile_cache
 from bytenet.config import load_config
 from bytenet.errors import InputError, last_lines
 from bytenet.profiling.benchmarks.measurement import Spread
-from bytenet.profiling.benchmarks.training_case import refuse_semi_supervised
+from bytenet.profiling.benchmarks.training_case import refuse_semi_supervised, refuse_start
 
 Way = Literal["no XLA", "XLA, empty cache", "XLA, warm cache"]
 WAYS: tuple[Way, ...] = ("no XLA", "XLA, empty cache", "XLA, warm cache")
@@ -79,10 +79,12 @@ def measure_startup(
 
     Raises:
         ConfigError: the configuration is wrong.
-        InputError: the run is semi-supervised; or a run failed before its first step. Then the message has the run's
-            last lines.
+        InputError: the run is semi-supervised or starts from a trained model; or a run failed before its first step.
+            Then the message has the run's last lines.
     """
-    refuse_semi_supervised(load_config(preset_or_file, overrides))
+    config = load_config(preset_or_file, overrides)
+    refuse_semi_supervised(config)
+    refuse_start(config)
     marks: dict[Way, list[dict[str, float]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="bytenet-startup-") as folder:
         for repeat in range(repeats):

@@ -37,11 +37,12 @@ class TrainingCase:
         """Check that the step can be measured.
 
         Raises:
-            InputError: the run is semi-supervised, an update needs several batches, or `length` is more than the model
-                can read.
+            InputError: the run is semi-supervised or starts from a trained model, an update needs several batches, or
+                `length` is more than the model can read.
         """
         refuse_semi_supervised(self.config)
         refuse_accumulation(self.config)
+        refuse_start(self.config)
         self.config.model.length_policy.check(self.length)
 
     @property
@@ -77,6 +78,19 @@ def refuse_semi_supervised(config: Config) -> None:
             "This benchmark measures supervised steps, but semi_supervised.enabled is true. To measure one translator "
             "on pairs: --set semi_supervised.enabled=false. To measure two translators with monolingual text: "
             "bytenet benchmark semi-supervised."
+        )
+
+
+def refuse_start(config: Config) -> None:
+    """Check that a run begins with random weights. A start would replace the model of the settings.
+
+    Raises:
+        InputError: it begins with a trained model.
+    """
+    if (start := config.training.start) is not None:
+        raise InputError(
+            f"This benchmark measures the model of the settings, but training.start is {start}. Set the sizes of the "
+            "model instead (model.*). Its weights do not change the time."
         )
 
 

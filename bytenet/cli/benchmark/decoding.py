@@ -60,8 +60,10 @@ def decoding(
 
     from bytenet.models import build_model
     from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
+    from bytenet.profiling.benchmarks.training_case import refuse_start
     from bytenet.training.trainable_model import set_up_keras
 
+    refuse_start(config)
     set_up_keras(config)
     model = build_model(config.model, vocab_size)
     compilers = (False, True) if xla is None else (xla,)

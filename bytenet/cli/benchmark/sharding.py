@@ -65,11 +65,12 @@ def sharding(
 
     from bytenet.datasets import load_corpus
     from bytenet.profiling.benchmarks.sharding.measure import measure_sharding
-    from bytenet.profiling.benchmarks.training_case import refuse_accumulation, refuse_semi_supervised
+    from bytenet.profiling.benchmarks.training_case import refuse_accumulation, refuse_semi_supervised, refuse_start
 
     if steps:  # before the sharding, which takes long
         refuse_semi_supervised(config)
         refuse_accumulation(config)
+        refuse_start(config)
     pairs = load_corpus(config.data).train
     with ExitStack() as stack:
         folder = work or Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -11,7 +11,7 @@ from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.model_file import ModelFile
-from bytenet.run_folder import Environment, RunFolder
+from bytenet.run_folder import Environment, RunFolder, commits_of
 from bytenet.saved.evaluations import SavedScore, SavedSearch, saved_evaluations
 
 FACTS = "{facts}"
@@ -86,8 +86,8 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
         facts["trainable parameters"] = f"{parameters:,}"
     if commands := environment.get("commands"):
         facts["training"] = ", then ".join(f"`{command}`" for command in dict.fromkeys(map(_without_paths, commands)))
-    if commit := environment.get("git_commit"):
-        facts["commit of the training"] = commit
+    if commits := commits_of(environment):
+        facts["commit of the training"] = ", then ".join(commits)
     return facts
 
 

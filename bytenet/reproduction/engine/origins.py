@@ -1,6 +1,6 @@
 """Where the rows of joined results come from: where each was measured, and from which commit it was trained."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bytenet.reproduction.engine.merging import EarlierResults
@@ -16,13 +16,13 @@ come from the places in `joined_with`, and from any of several `training_commits
 
 
 def provenance(
-    environment: Mapping[str, Any], measured: Mapping[tuple[str, int], str | None], earlier: EarlierResults
+    environment: Mapping[str, Any], measured: Mapping[tuple[str, int], Sequence[str]], earlier: EarlierResults
 ) -> dict[str, Any]:
     """Where joined results were made, for their record.
 
     Args:
         environment: `versions`, `git_commit` and `machine` of this call.
-        measured: the commit of each training that this call measured, by name and seed; None if it is unknown.
+        measured: the commits of each training that this call measured, by name and seed; none if they are unknown.
         earlier: the earlier results. Only the origins of rows that were not measured again count.
 
     Returns:
@@ -31,8 +31,8 @@ def provenance(
         facts say the same: a list in which `trainings` has the seeds by the name of the training.
     """
     origins = {key: origin for key, origin in _recorded_origins(earlier).items() if key not in measured}
-    for key, commit in measured.items():
-        origins[key] = _place(environment) | ({"training_commits": [commit]} if commit else {})
+    for key, of_training in measured.items():
+        origins[key] = _place(environment) | ({"training_commits": [*of_training]} if of_training else {})
     facts = dict(environment) if measured else {key: earlier.facts[key] for key in environment}
     others: list[Origin] = []
     commits: set[str] = set()

@@ -78,11 +78,19 @@ def read_table(path: Path) -> Table:
 
     Raises:
         MissingFileError: the file does not exist.
+        InputError: it is damaged.
     """
     if not path.is_file():
         raise MissingFileError(f"{path} is missing: run the experiment at this scale first, without --plot-only.")
     with open(path, encoding="utf-8", newline="") as file:
-        return [{key: _value(text) for key, text in row.items()} for row in csv.DictReader(file)]
+        try:
+            rows = [*csv.DictReader(file, strict=True)]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is damaged: {error}. Bring it back.") from None
+    for number, row in enumerate(rows, start=2):
+        if None in row or None in row.values():
+            raise InputError(f"{path} is damaged: line {number} has not as many cells as the first. Bring it back.")
+    return [{key: _value(text) for key, text in row.items()} for row in rows]
 
 
 def _value(text: str) -> float | int | str:

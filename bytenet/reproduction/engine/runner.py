@@ -1,6 +1,5 @@
 """Runs experiments: trains, measures, judges and saves the results."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -127,10 +126,10 @@ def _measure(
                 f"None of the trainings of {experiment.name} in {work.runs} is finished with these settings."
             )
         seeds = max(seeds, *(row["trial"] for row in table))
-        facts = provenance(work.environment, {training: commits.get(training) for training in measured}, earlier)
+        facts = provenance(work.environment, {training: commits.get(training, []) for training in measured}, earlier)
         facts |= _facts_of_part(experiment, work, seeds, len(measured), len(table))
-    elif commits:
-        facts["training_commits"] = sorted(set(commits.values()))
+    elif known := set().union(*commits.values()):
+        facts["training_commits"] = sorted(known)
     facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
     write_table(files.data, table)
     write_record(files, [], facts)  # so that no old verdicts stand beside the new data if drawing or judging fails
@@ -167,14 +166,20 @@ def _facts_of_part(experiment: Experiment, work: Work, seeds: int, num_measured:
     return facts
 
 
-def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int], str]:
-    """The commits of the trainings, by name and seed, as far as their folders name them."""
+def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int], list[str]]:
+    """The commits of the trainings, by name and seed, as far as their folders name them.
+
+    Raises:
+        InputError: the environment of a training is damaged.
+    """
+    from bytenet.run_folder import RunFolder, commits_of
+
     commits = {}
     for run in experiment.runs(work.scale):
         for seed in work.seeds:
-            path = run_folder_of(run, seed, work.runs) / "environment.json"
-            if path.is_file() and (commit := json.loads(path.read_text(encoding="utf-8")).get("git_commit")):
-                commits[run.name, seed] = commit
+            folder = RunFolder(run_folder_of(run, seed, work.runs))
+            if folder.environment_path.is_file():
+                commits[run.name, seed] = commits_of(folder.environment())
     return commits
 
 

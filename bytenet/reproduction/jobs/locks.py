@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from bytenet.errors import InputError
+from bytenet.files import NO_LOCKS
 from bytenet.reproduction.jobs.training_run import Training
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses
 
@@ -13,10 +14,11 @@ _POLL_SECONDS = 0.2
 
 
 @contextmanager
-def training_lock(training: Training, children: ChildProcesses, say: Callable[[str], None]) -> Iterator[int]:
+def training_lock(training: Training, children: ChildProcesses, say: Callable[[str], None]) -> Iterator[int | None]:
     """Hold the lock of a training. Wait while another process holds it.
 
-    The operating system releases the lock when every process that has its file open has ended.
+    The operating system releases the lock when every process that has its file open has ended. A file system without
+    locks keeps nobody out.
 
     Args:
         training: its lock is a file beside its run folder.
@@ -24,13 +26,14 @@ def training_lock(training: Training, children: ChildProcesses, say: Callable[[s
         say: prints a line when the lock has to be waited for.
 
     Yields:
-        The descriptor of the lock file. A process that inherits it keeps the lock if this process is killed.
+        The descriptor of the lock file. A process that inherits it keeps the lock if this process is killed. None on a
+        file system without locks.
 
     Raises:
         InputError: `children` were told to end during the wait.
     """
     descriptors: list[int] = []
-    lock = FileLock(training.folder.with_suffix(".lock"), on_acquired=descriptors.append)
+    lock = FileLock(training.folder.with_suffix(".lock"), on_acquired=descriptors.append, fallback_to_soft=False)
     try:
         lock.acquire(blocking=False)
     except Timeout:
@@ -39,7 +42,10 @@ def training_lock(training: Training, children: ChildProcesses, say: Callable[[s
             lock.acquire(poll_interval=_POLL_SECONDS, cancel_check=lambda: children.ended)
         except Timeout:
             raise InputError("Stopped.") from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
     try:
-        yield descriptors[0]
+        yield descriptors[0] if descriptors else None
     finally:
         lock.release()

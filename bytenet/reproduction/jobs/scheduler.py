@@ -191,13 +191,13 @@ def _with_same_settings(waiting: Sequence[Training], failed: dict[str, str]) -> 
     return kept
 
 
-def _train(training: Training, process: TrainingProcess, lock: int, conditions: dict[str, int]) -> float:
+def _train(training: Training, process: TrainingProcess, lock: int | None, conditions: dict[str, int]) -> float:
     """Train, unless another process has finished the training meanwhile.
 
     Args:
         training: the training. Its lock is held.
         process: trains it.
-        lock: descriptor of the lock file.
+        lock: descriptor of the lock file, if there is one.
         conditions: saved together with the time.
 
     Returns:
@@ -211,6 +211,8 @@ def _train(training: Training, process: TrainingProcess, lock: int, conditions: 
     if missing:
         raise InputError(f"it starts from {' and '.join(missing)}, which failed")
     if not training.is_finished():
+        training.folder.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomic(training.begun_with, training.digest)
         process_began = time.monotonic()
         process.train(training, lock)
         times = conditions | {"seconds": round(time.monotonic() - process_began, 3)}

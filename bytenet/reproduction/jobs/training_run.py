@@ -146,6 +146,11 @@ class Training:
         return self.folder.with_suffix(".yaml")
 
     @property
+    def begun_with(self) -> Path:
+        """The file with the digest that the training has begun with."""
+        return self.folder.with_suffix(".digest")
+
+    @property
     def marker(self) -> Path:
         """The file that marks the training as finished."""
         return marker_in(self.folder)
@@ -159,11 +164,7 @@ class Training:
         if not self.marker.exists():
             return False
         self.check_settings()
-        then, now = self.marker.read_text(encoding="utf-8").split("\n"), self.digest.split("\n")
-        if then[0] != now[0]:
-            raise self._error("was trained with another text")
-        if then[1:] and then[1:] != now[1:]:  # the markers of earlier versions have one line
-            raise self._error("started from a training with other settings")
+        self._check_digest(self.marker)
         return True
 
     def check_settings(self) -> None:
@@ -183,6 +184,15 @@ class Training:
         ]
         if changes:
             raise self._error(f"was trained with other settings: {'; '.join(changes)}")
+        if self.begun_with.exists():  # earlier versions did not write it
+            self._check_digest(self.begun_with)
+
+    def _check_digest(self, path: Path) -> None:
+        then, now = path.read_text(encoding="utf-8").split("\n"), self.digest.split("\n")
+        if then[0] != now[0]:
+            raise self._error("was trained with another text")
+        if then[1:] and then[1:] != now[1:]:  # the files of earlier versions have one line
+            raise self._error("started from a training with other settings")
 
     def _error(self, difference: str) -> InputError:
         return InputError(

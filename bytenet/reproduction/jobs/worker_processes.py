@@ -155,13 +155,13 @@ class TrainingProcess:
         """The values of `TrainingRun.together` that the worker has compiled models for."""
         return self._worker.compiled if self._worker else set()
 
-    def train(self, training: Training, lock: int) -> None:
+    def train(self, training: Training, lock: int | None) -> None:
         """Train a run to its end, or resume it.
 
         Args:
             training: the run and its seed.
-            lock: descriptor of the lock file. A process for a single run inherits it, because it outlives a scheduler
-                that is killed. A worker does not: it ends with the scheduler.
+            lock: descriptor of the lock file, if there is one. A process for a single run inherits it, because it
+                outlives a scheduler that is killed. A worker does not: it ends with the scheduler.
 
         Raises:
             InputError: the training failed. The message names the reason, the command to repeat it and the log.
@@ -183,12 +183,12 @@ class TrainingProcess:
         settings, folder = str(training.saved_settings), str(training.folder)
         return [sys.executable, "-m", "bytenet", "train", settings, "--run", folder, "--resume"]
 
-    def _train_alone(self, training: Training, lock: int) -> str:
+    def _train_alone(self, training: Training, lock: int | None) -> str:
         """Train in a process for this run alone. Returns why it failed; "" if it did not fail."""
         with open(training.log, "a", encoding="utf-8") as output:
             child = self._children.start(
                 self._command(training), stdout=output, stderr=subprocess.STDOUT, env=self._environment,
-                pass_fds=(lock,),
+                pass_fds=() if lock is None else (lock,),
             )  # fmt: skip
             code = self._children.wait(child)
         return describe_exit(code, training.log) if code else ""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bytenet.markdown import cell, code, table
+from bytenet.markdown import cell, code, link_target, table
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
@@ -78,4 +78,4 @@ def _data_table(rows: Table) -> str:
 
 def relative(path: Path, folder: Path) -> str:
     """The path relative to a folder, for a link."""
-    return Path(os.path.relpath(path, folder)).as_posix()
+    return link_target(Path(os.path.relpath(path, folder)).as_posix())

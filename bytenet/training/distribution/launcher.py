@@ -19,6 +19,8 @@ from bytenet.training.stop_signals import on_stop_signals
 
 # Workers end by themselves when one has failed, with a message. Slow ones are asked to, and then killed.
 _SECONDS_TO_END = 20.0
+_SECONDS_TO_SAVE = 300
+_STOPPED = 130  # the exit code after Ctrl-C or SIGTERM
 _POLL_SECONDS = 0.1
 
 
@@ -134,12 +136,15 @@ def _passing_on_signals(processes: Sequence[subprocess.Popen[Any]]) -> Iterator[
 
 
 def _wait(processes: Sequence[subprocess.Popen[Any]]) -> int:
-    """Wait until all workers have ended. After a failure, end those that do not end by themselves."""
+    """Wait until all workers have ended. After a failure, end those that do not end by themselves.
+
+    If a worker was stopped by a signal, the others have more time: a second signal would end them without a checkpoint.
+    """
     failed, deadline, how = 0, float("inf"), signal.SIGTERM
     while None in (codes := [process.poll() for process in processes]):
         if not failed and any(codes):
             failed = next(filter(None, codes))
-            deadline = time.monotonic() + _SECONDS_TO_END
+            deadline = time.monotonic() + (_SECONDS_TO_SAVE if failed == _STOPPED else _SECONDS_TO_END)
         if time.monotonic() > deadline:
             for process in processes:
                 _signal(process, how)

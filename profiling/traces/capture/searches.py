@@ -17,6 +17,7 @@ from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, read_corpus, training_p
 from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
+from bytenet.training.tasks.starts import take_over_start
 from bytenet.training.trainable_model import set_up_keras
 
 
@@ -100,15 +101,16 @@ def capture_decoding_of(config: Config, folder: str | os.PathLike[str], search: 
     """Capture searches of an untrained model on sentences of its corpus; see `capture_decoding`.
 
     Args:
-        config: configuration of the model and its corpus. If the corpus has fewer sentences than a batch, they are
-            repeated.
+        config: configuration of the model and its corpus. With `training.start`, the model has the sizes of that one.
+            If the corpus has fewer sentences than a batch, they are repeated.
         folder: folder for the trace; must be new or empty.
         search: the searches.
     """
+    started, vocabulary = take_over_start(config)
     pairs = training_pairs(read_corpus(config.data), config.data).once
-    vocabulary = Vocabulary.from_pairs(pairs, config.data)
-    set_up_keras(config)
-    model = build_model(config.model, vocabulary.size)
+    vocabulary = vocabulary or Vocabulary.from_pairs(pairs, config.data)
+    set_up_keras(started)
+    model = build_model(started.model, vocabulary.size)
     encoded = [vocabulary.encode(text) for text in islice(cycle(pairs.source), search.batch_size)]
     source_ids = keras.utils.pad_sequences(encoded, padding="post", dtype="int32")
     return capture_decoding(model, source_ids, folder, search, changed_settings(config))

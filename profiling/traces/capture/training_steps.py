@@ -18,6 +18,7 @@ from bytenet.profiling.traces.capture.settled_steps import first_settled_steps, 
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
 from bytenet.training import train
 from bytenet.training.tasks import make_task
+from bytenet.training.tasks.starts import take_over_start
 
 
 def capture_training(
@@ -46,7 +47,7 @@ def capture_training(
         InputError: the corpus, the configuration or the folder cannot be used, or the training has fewer steps.
     """
     folder = new_trace_folder(folder)
-    task = make_task(config)
+    task = make_task(*take_over_start(config))
     shapes = shapes_of_steps(task, steps[1]) if steps else shapes_of_steps(task)
     first, last = steps or first_settled_steps(shapes, task.jit_compile)
     _check_number_of_steps(task.total_steps, first, last)

@@ -114,6 +114,12 @@ def test_accumulation_over_batches_is_refused(config):
         measure_training([case])
 
 
+def test_a_start_is_refused(config):
+    started = replace(config, training=replace(config.training, start="de-en"))
+    with pytest.raises(InputError, match=r"measures the model of the settings, but training\.start is de-en"):
+        measure_training([TrainingCase(started, 4, 20, False)])
+
+
 def test_missing_replica_device_is_refused(config):
     case = TrainingCase(config, batch_size=99, length=4, jit_compile=False, replicas=99)
     with pytest.raises(ConfigError, match=r"names .*, but this machine has"):

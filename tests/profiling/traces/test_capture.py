@@ -6,11 +6,13 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
+from bytenet.model_file import ModelFile
 from bytenet.profiling.traces.breakdown import breakdown
 from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training, searches
 from bytenet.profiling.traces.capture.settled_steps import settled_seconds
 from bytenet.profiling.traces.grouping import place_of
 from bytenet.profiling.traces.trace import read_trace
+from bytenet.trained_model import find_model
 
 _SMALL = (
     "model.dim=32", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.1", "data.num_train=128",
@@ -34,6 +36,18 @@ def captured(tmp_path_factory):
         return made[settings]
 
     return make
+
+
+def test_decoding_is_captured_with_the_model_of_the_start(monkeypatch, tmp_path):
+    monkeypatch.setattr(searches, "build_model", lambda config, size: (config, size))
+    monkeypatch.setattr(searches, "capture_decoding", lambda model, *others: model)
+    pairs = tmp_path / "pairs"
+    pairs.write_text("Haus\n", encoding="utf-8")
+    settings = (f"data.train_source={pairs}", f"data.train_target={pairs}", "data.corpus=files", "training.start=de-en")
+    start = ModelFile(find_model("de-en"))
+    config, size = capture_decoding_of(load_config("multi30k", settings), tmp_path / "out")
+    assert config.dim == start.config.model.dim != load_config("multi30k").model.dim
+    assert size == start.vocabulary.size
 
 
 def paths(trace):

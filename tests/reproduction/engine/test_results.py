@@ -118,3 +118,11 @@ def test_verdicts_get_the_settings_of_the_data_if_they_judge_by_them(tmp_path, s
     judge(experiment, [], files)
     judge(replace(experiment, judges_settings=False), [], files)
     assert seen == [{"settings": settings}, {}]
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n3\n", "a,b\n1,2,3\n", 'a,b\n1,"2\n', b"a,b\n1,\xff\n"])
+def test_damaged_data_is_named(tmp_path, content):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=r"table\.csv is damaged: .* Bring it back\."):
+        read_table(path)

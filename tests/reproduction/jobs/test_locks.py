@@ -1,5 +1,6 @@
 """Two processes never train the same run. These tests do no real training."""
 
+import errno
 import os
 import signal
 import sys
@@ -32,6 +33,16 @@ def test_run_in_another_process_is_awaited_and_not_trained_twice(trainer, tmp_pa
         assert train_all([RUN], (1,), tmp_path, 1, say) == {}
     assert said[1] == "one, seed 1: waiting for another process that trains it"
     assert trainer.calls == []
+
+
+def test_a_file_system_without_locks_keeps_nobody_out(train, trainer, monkeypatch):
+    def acquire(self, *arguments, **options):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(FileLock, "acquire", acquire)
+    trainer.has_locks = False
+    train(RUN)
+    assert len(trainer.calls) == 1
 
 
 def test_interruption_does_not_wait_for_run_in_another_process(trainer, tmp_path):

@@ -109,7 +109,19 @@ def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_pa
     shutil.rmtree(tmp_path / "first")
     assert "started from a training with other settings." in train(further)["further"]
     marker.write_text(marker.read_text().partition("\n")[0])  # the format of earlier versions
+    marker.parent.with_suffix(".digest").unlink()
     assert "further" not in train(further)
+
+
+def test_stopped_run_does_not_resume_if_its_start_run_was_retrained_differently(train, trainer, tmp_path):
+    train(FURTHER)
+    (tmp_path / "further" / "seed-1" / "finished").unlink()
+    other = replace(FIRST, settings=("training.learning_rate=0.5",))
+    further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
+    shutil.rmtree(tmp_path / "first")
+    calls = len(trainer.calls)
+    assert "started from a training with other settings." in train(further)["further"]
+    assert [folder.parent.name for _, folder, _ in trainer.calls[calls:]] == ["first"]
 
 
 def test_start_run_may_have_another_family(train, tmp_path):

@@ -64,6 +64,13 @@ def test_signals_are_passed_on_once(launch, capfd):
     assert sorted(capfd.readouterr().out.splitlines()) == ["[0] ready", "[0] stopped", "[1] ready", "[1] stopped"]
 
 
+def test_after_a_signal_slow_workers_have_time_to_save(launch, monkeypatch, capfd):
+    monkeypatch.setattr(launcher, "_SECONDS_TO_END", 0.1)
+    slow = 'trap "echo second" TERM; sleep 1; echo saved; exit 130'
+    assert launch(f"if [ $index = 1 ]; then exit 130; else {slow}; fi") == 130
+    assert capfd.readouterr().out == "[0] saved\n"
+
+
 def test_workers_share_gpus_and_cores():
     environments = list(launcher.worker_environments(2, {"CUDA_VISIBLE_DEVICES": "4,5,6,7"}))
     assert [environment["CUDA_VISIBLE_DEVICES"] for environment in environments] == ["4,5", "6,7"]
