@@ -38,7 +38,7 @@ class SavedTranslations:
 
     Args:
         path: of the file. Its folder must exist.
-        weights: path of the model's weights.
+        weights: paths of the weights of the model, and of the one that reranks, if there is one.
         translator: of the model.
         texts: that are translated.
 
@@ -52,12 +52,14 @@ class SavedTranslations:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        weights: str | os.PathLike[str],
+        weights: Sequence[str | os.PathLike[str]],
         translator: Translator,
         texts: Sequence[str],
     ):
         self._path = Path(path)
-        digest = hashlib.sha256(Path(weights).read_bytes())
+        digest = hashlib.sha256()
+        for path_of_weights in weights:
+            digest.update(Path(path_of_weights).read_bytes())
         digest.update(json.dumps([translator.decoding.in_use, list(texts)]).encode())
         first = digest.hexdigest()
         # What follows the last line end was cut off.

@@ -50,6 +50,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         changed = replace(decoding, **given)
     except ValidationError as error:
         raise ConfigError(problems_of_search(error, given)) from None
+    # A weight or a coverage penalty of 0 turns itself off.
     of_ranking = [name for name in ("rerank_with", "rerank_weight", "coverage_penalty") if given.get(name)]
     of_length = [name for name in ("length_penalty", "length_penalty_rule") if name in given]
     for name in [*of_ranking, *of_length] if changed.mbr else ():

@@ -86,7 +86,7 @@ def attention_of_pairs(
         ended: for each translation, whether it has the end symbol. None: all have it.
 
     Raises:
-        InputError: the model has no attention, or a sentence is too long for it.
+        InputError: the model has no attention, a sentence is too long for it, or a translation has no symbols.
         ValueError: model and vocabulary have different numbers of symbols.
     """
     from keras.ops import convert_to_numpy
@@ -104,6 +104,8 @@ def attention_of_pairs(
     for number, (source_ids, target_ids) in enumerate(zip(all_source_ids, all_target_ids, strict=True), start=1):
         for side, ids in (("source", source_ids), ("target", target_ids)):
             check_length(len(ids), longest, f"Line {number:,} of the {side} texts")
+        if not len(target_ids):
+            raise InputError(f"The model wrote nothing for line {number:,}, so there is no attention to draw.")
         length = shapes.padded_length(max(len(source_ids), len(target_ids)))
         memory = model.encode(pad_batch([source_ids], 1, length))
         previous_ids = previous_symbols(pad_batch([target_ids], 1, length))

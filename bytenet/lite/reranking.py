@@ -131,7 +131,8 @@ def chosen_reranker(
         num_hypotheses: to rerank. A configured model is not used with only one.
 
     Raises:
-        ConfigError: a weight is given and no model is there, or one of them is given and there is one hypothesis.
+        ConfigError: a weight is given and no model is there; a model is given and the configured weight is 0; or one
+            of them is given and there is one hypothesis.
         InputError: the weight is negative or not finite.
     """
     model = configured[0] if given[0] is None else given[0]
@@ -140,6 +141,10 @@ def chosen_reranker(
         if given[1]:
             raise ConfigError(f"rerank_weight is {given[1]}, but no model is named. Set rerank_with, too.")
         return None
+    if given[0] is not None and given[1] is None and not weight:
+        raise ConfigError(
+            "rerank_with is given, but rerank_weight is 0 in the configuration of the model. Set rerank_weight, too."
+        )
     if num_hypotheses == 1 and weight and (given[0] is not None or given[1] is not None):
         raise ConfigError(ONE_HYPOTHESIS)
     return (model, weight) if weight and num_hypotheses > 1 else None

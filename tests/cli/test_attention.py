@@ -69,6 +69,13 @@ def test_sentences_longer_than_the_learned_positions_are_refused():
             list(attention_of_pairs(model, vocabulary, Pairs(*pairs)))
 
 
+def test_a_translation_without_symbols_is_refused():
+    model = build_model(ConvS2SConfig(encoder_widths=[8], encoder_kernel_sizes=[3], decoder_widths=[8],
+                                      decoder_kernel_sizes=[3], dim=8, output_dim=8), 6)  # fmt: skip
+    with pytest.raises(InputError, match=r"The model wrote nothing for line 1, so there is no attention to draw\."):
+        list(attention_of_pairs(model, Vocabulary("abc"), Pairs(["a"], [""]), ended=[False]))
+
+
 def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():
     vocabulary = Vocabulary("abc")
     model = build_model(RecurrentConfig(variant="madsen", settings="thesis", dim=8), vocabulary.size)

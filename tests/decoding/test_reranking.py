@@ -129,11 +129,11 @@ def test_a_model_of_the_same_direction_is_refused(runs):
         Translator.from_run(runs / "forward", beam_size=3, rerank_with=str(runs / "forward"))
 
 
-@pytest.mark.parametrize("form", ["saved-model", "litert", "bytenet"])
-def test_an_export_has_no_reranker(form, runs, tmp_path):
+@pytest.mark.parametrize("name", ["saved-model", "model.tflite", "model.bytenet"])
+def test_an_export_has_no_reranker(name, runs, tmp_path):
     translator = Translator.from_run(runs / "forward", beam_size=3, rerank_with=str(runs / "backward"))
     with pytest.raises(InputError, match="--rerank-weight 0"):
-        export(translator, tmp_path / "export", form=form)
+        export(translator, tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 

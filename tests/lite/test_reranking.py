@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from bytenet import decoding
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite import Translator, pretrained
 from bytenet.lite.__main__ import main
 from bytenet.lite.archive import Archive, packed
+from bytenet.lite.reranking import chosen_reranker
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.model_file import ModelFile
 
@@ -148,6 +149,13 @@ def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsy
     assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
     with pytest.raises(SystemExit):
         main([*arguments, "--rerank-weight", "-1"])
+
+
+def test_a_reranker_whose_configured_weight_is_0_is_refused():
+    with pytest.raises(ConfigError, match=r"rerank_weight is 0 in the configuration .* Set rerank_weight, too\."):
+        chosen_reranker((None, 0.0), ("en-de", None), 10)
+    assert chosen_reranker((None, 0.0), ("en-de", 0.5), 10) == ("en-de", 0.5)
+    assert chosen_reranker((None, 1.0), ("en-de", 0.0), 10) is None
 
 
 def test_litert_needs_a_reranker_that_it_can_score_with(shipped):

@@ -67,7 +67,9 @@ def back_translate(
         if options["beam_size"] is None:
             options |= {"beam_size": 1, "mbr": options["mbr"] or False}
     translator = Translator.from_run(backward.path, **options)
-    weights = backward.model_path if isinstance(backward, RunFolder) else backward.path
+    reranker = translator.decoding.rerank_with
+    models = [backward] if reranker is None else [backward, open_model(reranker)]
+    weights = [model.model_path if isinstance(model, RunFolder) else model.path for model in models]
     folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder, "back-translates text"):
         _refuse_to_overwrite(paths.values(), partial)  # another process may have ended by now

@@ -79,6 +79,6 @@ class DecodingConfig:
         if self.mbr and self.num_hypotheses == 1:
             raise ValueError(
                 "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
-                "2 or more"
+                "2 or more, or turn mbr off (--no-mbr)"
             )
         return self
