@@ -12,6 +12,9 @@ from bytenet.config.checks import Fraction, Name, NonNegative, checked
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.errors import ConfigError
 
+Condition = Mapping[str, Collection[str]]
+"""Names of settings, each with the values that it must have."""
+
 
 @checked
 class ModelConfig:
@@ -24,13 +27,13 @@ class ModelConfig:
     Attributes:
         VARIANTS: by the name of a variant, the values that differ from the defaults.
         THESIS: the values of the thesis's code that differ from this project's.
-        READ_WITH: for each setting that only some models of the family read: the names of other settings, each with its
-            values for these models.
+        READ_WITH: for each setting that only some models of the family read: the conditions for these models. Several
+            conditions are alternatives.
     """
 
     VARIANTS: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     THESIS: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    READ_WITH: ClassVar[Mapping[str, Mapping[str, Collection[str]]]] = MappingProxyType(
+    READ_WITH: ClassVar[Mapping[str, Condition | tuple[Condition, ...]]] = MappingProxyType(
         {name: {"length_rule": ("unfold",)} for name in ("unfold_scale", "unfold_offset")}
     )
 

@@ -1,12 +1,13 @@
 """Settings that were changed, but have no effect because of other settings."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from bytenet.config.config import Config
+from bytenet.config.model import Condition
 
-# For each setting that only some trainings read: other settings, each with its values for these trainings.
-_TRAINING_READ_WITH: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType(
+# For each setting that only some trainings read, the condition for these trainings.
+_TRAINING_READ_WITH: Mapping[str, Condition] = MappingProxyType(
     {
         "final_learning_rate": {"schedule": ("cosine", "inverse_sqrt", "linear", "plateau", "step")},
         "decay_factor": {"schedule": ("plateau", "step")},
@@ -36,7 +37,7 @@ def settings_without_effect(config: Config) -> Iterator[str]:
 
 
 def _unread(
-    section: str, values: object, usual: object, read_with: Mapping[str, Mapping[str, Collection[str]]]
+    section: str, values: object, usual: object, read_with: Mapping[str, Condition | tuple[Condition, ...]]
 ) -> Iterator[str]:
     """A sentence for each setting with a value for which changed settings are not read."""
     unread: dict[str, list[str]] = {}
@@ -44,9 +45,15 @@ def _unread(
         value = getattr(values, name)
         if value == getattr(usual, name):
             continue
-        others = [other for other, read_values in needed.items() if getattr(values, other) not in read_values]
-        if others:
-            unread.setdefault(others[0], []).append(f"{section}.{name} {value}")
+        conditions = needed if isinstance(needed, tuple) else (needed,)
+        others = [
+            [other for other, read_values in condition.items() if getattr(values, other) not in read_values]
+            for condition in conditions
+        ]
+        if all(others):
+            # The reason is of the condition that is nearest to being met.
+            nearest = min(range(len(conditions)), key=lambda index: len(others[index]) / len(conditions[index]))
+            unread.setdefault(others[nearest][0], []).append(f"{section}.{name} {value}")
     for other, settings in unread.items():
         yield without_effect(settings, f"{section}.{other} is {getattr(values, other)}")
 

@@ -49,6 +49,18 @@ from bytenet.config.settings_without_effect import settings_without_effect
             "model.max_positions 40 has no effect, because model.score is general.",
         ),
         (
+            ["model.family=recurrent", "model.attention_dim=40"],
+            "model.attention_dim 40 has no effect, because model.score is general.",
+        ),
+        (
+            ["model.family=recurrent", "model.variant=cho", "model.attention_dim=40"],
+            "model.attention_dim 40 has no effect, because model.decoder is cho.",
+        ),
+        (
+            ["model.family=recurrent", "model.cell_activation=relu"],
+            "model.cell_activation relu has no effect, because model.encoder_cell is lstm.",
+        ),
+        (
             ["model.family=recurrent", "model.meeting=end"],
             "model.meeting end has no effect, because model.directions is forward.",
         ),
@@ -77,6 +89,9 @@ def test_setting_is_named_with_the_reason(overrides, sentence):
         ["model.source_attention=window", "model.attention_radius=8"],
         ["model.family=recurrent", "model.variant=luong", "model.score=dot", "model.unfold_scale=3"],
         ["model.family=recurrent", "model.score=location", "model.max_positions=40"],
+        ["model.family=recurrent", "model.score=concat", "model.attention_dim=40"],
+        ["model.family=recurrent", "model.variant=bahdanau", "model.attention_dim=40"],
+        ["model.family=recurrent", "model.decoder_cell=rnn", "model.encoder_cell=rnn", "model.cell_activation=relu"],
         ["model.family=transformer", "model.positions=learned", "model.max_positions=40"],
     ],
 )

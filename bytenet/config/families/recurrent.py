@@ -45,7 +45,8 @@ class RecurrentConfig(ModelConfig):
         "window_radius": {"decoder": ("luong",), "window": ("monotonic", "predictive")},
         "max_positions": {"decoder": ("luong",), "score": ("location",)},
         "input_feeding": {"decoder": ("luong",)},
-        "attention_dim": {"decoder": ("bahdanau", "luong")},
+        "attention_dim": ({"decoder": ("bahdanau",)}, {"decoder": ("luong",), "score": ("concat",)}),
+        "cell_activation": ({"encoder_cell": ("rnn",)}, {"decoder_cell": ("rnn",)}),
         "readout_dim": {"decoder": ("cho", "bahdanau")},
         "readout_state": {"decoder": ("cho", "bahdanau")},
     }
