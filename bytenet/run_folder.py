@@ -5,41 +5,18 @@ import os
 import shlex
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
-
-from pydantic import Field, with_config
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+from typing import TYPE_CHECKING, Self
 
 from bytenet.config import Config, forbidden_changes, load_config
-from bytenet.errors import MOST_LINE_CHARS, InputError, MissingFileError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
 from bytenet.limits import read_json
+from bytenet.saved.environment import Environment
 
 if TYPE_CHECKING:
     import keras
 
     from bytenet.datasets import Vocabulary
-
-
-@with_config(extra="allow")
-class Environment(TypedDict, total=False):
-    """What `environment.json` holds, as far as it is read. Older versions did not write all of it."""
-
-    commands: list[str]
-    versions: dict[str, str | None]
-    git_commit: str | None
-    git_commits: list[str]
-    machine: dict[str, Any]
-    seed: int
-    vocabulary: str
-    trainable_parameters: int
-    trained_lengths: list[Annotated[int, Field(ge=1, le=MOST_LINE_CHARS)]]
-
-
-def commits_of(environment: Environment) -> list[str]:
-    """The commits that trained a run, in order. There are several if it was resumed at another one."""
-    last = environment.get("git_commit")
-    return environment.get("git_commits", [last] if last else [])
 
 
 class RunFolder:

@@ -10,7 +10,8 @@ from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
 from bytenet.limits import MOST_JSON_BYTES, read_limited
 from bytenet.markdown import cell, code, link_target, table
-from bytenet.run_folder import RunFolder, commits_of
+from bytenet.run_folder import RunFolder
+from bytenet.saved.environment import commits_of
 from bytenet.saved.evaluations import SavedEvaluation, saved_evaluations
 
 

@@ -1,1 +1,1 @@
-"""Saved arrays and models. On reading, descriptions and sizes are checked before anything is allocated."""
+"""Saved arrays, models, scores and environments. Descriptions and sizes are checked before anything is allocated."""

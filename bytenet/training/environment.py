@@ -14,7 +14,8 @@ from typing import Any
 import keras
 
 from bytenet.files import write_text_atomic
-from bytenet.run_folder import Environment, RunFolder, commits_of
+from bytenet.run_folder import RunFolder
+from bytenet.saved.environment import Environment, commits_of
 
 _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacrebleu")
 

@@ -3,7 +3,8 @@
 import pytest
 
 from bytenet.datasets import Vocabulary
-from bytenet.run_folder import RunFolder, commits_of
+from bytenet.run_folder import RunFolder
+from bytenet.saved.environment import commits_of
 from bytenet.training.environment import command_line, write_environment
 
 

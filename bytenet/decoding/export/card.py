@@ -11,7 +11,8 @@ from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.model_file import ModelFile
-from bytenet.run_folder import Environment, RunFolder, commits_of
+from bytenet.run_folder import RunFolder
+from bytenet.saved.environment import Environment, commits_of
 from bytenet.saved.evaluations import SavedScore, SavedSearch, saved_evaluations
 
 FACTS = "{facts}"

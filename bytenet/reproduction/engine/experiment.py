@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.verdict import Evidence, Verdict
-from bytenet.reproduction.jobs.training_run import TrainingRun, marker_in, run_folder_of, trainings_of
+from bytenet.reproduction.jobs.training import marker_in, trainings_of
+from bytenet.reproduction.jobs.training_run import TrainingRun, run_folder_of
 
 if TYPE_CHECKING:
     from bytenet.run_folder import RunFolder

@@ -172,7 +172,8 @@ def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int
     Raises:
         InputError: the environment of a training is damaged.
     """
-    from bytenet.run_folder import RunFolder, commits_of
+    from bytenet.run_folder import RunFolder
+    from bytenet.saved.environment import commits_of
 
     commits = {}
     for run in experiment.runs(work.scale):

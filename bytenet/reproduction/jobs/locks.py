@@ -7,7 +7,7 @@ from filelock import FileLock, Timeout
 
 from bytenet.errors import InputError
 from bytenet.files import NO_LOCKS
-from bytenet.reproduction.jobs.training_run import Training
+from bytenet.reproduction.jobs.training import Training
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses
 
 _POLL_SECONDS = 0.2

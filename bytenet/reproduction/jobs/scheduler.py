@@ -13,7 +13,8 @@ from pathlib import Path
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
 from bytenet.reproduction.jobs.locks import training_lock
-from bytenet.reproduction.jobs.training_run import Training, TrainingRun, marker_in, trainings_of, unique_runs
+from bytenet.reproduction.jobs.training import Training, marker_in, trainings_of
+from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses, TrainingProcess
 from bytenet.reproduction.jobs.worker_queue import TimeLeft, TrainingQueue
 from bytenet.training.stop_signals import on_stop_signals

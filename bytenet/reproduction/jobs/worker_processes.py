@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
-from bytenet.reproduction.jobs.training_run import Training
+from bytenet.reproduction.jobs.training import Training
 
 
 class ChildProcesses:

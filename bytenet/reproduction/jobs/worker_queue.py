@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Collection, Sequence
 
-from bytenet.reproduction.jobs.training_run import Training
+from bytenet.reproduction.jobs.training import Training
 
 
 class TrainingQueue:

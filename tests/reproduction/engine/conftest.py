@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bytenet.reproduction.engine import runner
-from bytenet.reproduction.jobs.training_run import Training, marker_in
+from bytenet.reproduction.jobs.training import Training, marker_in
 
 from .sizes import EXPERIMENT, rows
 

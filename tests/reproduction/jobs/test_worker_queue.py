@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bytenet.reproduction.jobs.training_run import Start, Training, TrainingRun
+from bytenet.reproduction.jobs.training import Training
+from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.reproduction.jobs.worker_queue import TimeLeft, TrainingQueue
 
 RUNS = Path("/runs")

@@ -19,7 +19,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     grid_runs,
     thesis_rows,
 )
-from bytenet.reproduction.jobs.training_run import Training
+from bytenet.reproduction.jobs.training import Training
 from bytenet.reproduction.jobs.worker_queue import TrainingQueue
 
 from .grid_tables import ERRORS
