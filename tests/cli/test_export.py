@@ -94,6 +94,7 @@ def test_a_model_file_needs_its_extension(run_folder, invoke, tmp_path):
     [
         ("mine.yaml --run secret --set data.train_source=secret.de", "mine.yaml --run ... --set data.train_source=..."),
         ("mine.yaml --run=secret --set=training.seed=2", "mine.yaml --run=... --set=training.seed=2"),
+        ("mine.yaml --set=data.train_source=secret.de", "mine.yaml --set=data.train_source=..."),
         ("mine.yaml --set training.start=de-en", "mine.yaml --set training.start=de-en"),
         ("mine.yaml --set training.start=secret", "mine.yaml --set training.start=..."),
     ],

@@ -122,7 +122,7 @@ def _search(settings: SavedSearch) -> str:
 
 
 def _without_paths(command: str) -> str:
-    """A command as users type it. Names of folders and of own files, which tell about a machine, become dots."""
+    """A command as users type it. Names of folders and of text files become dots. That of a settings file stays."""
     _, *words = shlex.split(command)
     return shlex.join(["bytenet", *map(_without_path, ["", *words], words)])
 
@@ -134,9 +134,10 @@ def _without_path(previous: str, word: str) -> str:
         previous: the word before it.
         word: the word.
     """
-    key, equals, value = word.partition("=")
     if previous == "--run" or os.sep in word:
         return "..."
+    option = "--set=" if word.startswith("--set=") else ""
+    key, equals, value = word.removeprefix(option).partition("=")
     if equals and (key == "--run" or (key in PATH_KEYS and not is_pretrained(value))):
-        return f"{key}=..."
+        return f"{option}{key}=..."
     return word

@@ -1,4 +1,4 @@
-"""A training of an experiment: its settings, its seed, and the models that it starts from."""
+"""What an experiment trains: the settings, and the models that it starts from. `Training` adds the seed."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -32,6 +32,7 @@ class StartingEngine:
 
     def __init__(self, path: str | os.PathLike[str]):
         self._path = path
+        self._file = _identity(path)  # before it is read
         self._engine: LiteEngine | RunEngine = LiteEngine(path)
         self.languages = self._engine.languages
         self.max_candidates = self._engine.max_candidates
@@ -86,23 +87,23 @@ class StartingEngine:
         """Compute what a translation attends to, see `Engine`."""
         return self._engine.align(sentence, translation)
 
-    def _check(self, engine: RunEngine) -> None:
-        """Check that an engine has the model that translates already. The file may be another one by now.
-
-        Raises:
-            InputError: it has another one.
-        """
-        for name in ("languages", "max_candidates", "max_sentence_chars"):
-            if getattr(engine, name) != getattr(self, name):
-                raise InputError(f"{self._path} has been replaced by another model. Start the server again to use it.")
-
     def _load(self) -> None:
         try:
             engine = RunEngine(self._path, jit_compile=True)
-            self._check(engine)
+            if _identity(self._path) != self._file:
+                raise InputError(f"{self._path} has been replaced. Start the server again to use the new file.")
             engine.make_graphs()
         except Exception:
             _log.exception("TensorFlow could not load %s. LiteRT goes on translating.", self._path)
         else:
             self._engine = engine
             _log.info("TensorFlow has loaded %s.", self._path)
+
+
+def _identity(path: str | os.PathLike[str]) -> tuple[int, int, int] | None:
+    """What changes if a file is replaced by another one; None without a file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns

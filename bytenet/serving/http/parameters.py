@@ -8,7 +8,10 @@ from fastapi import Request
 from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 
-_UNREADABLE_FORM = "The form cannot be read. Encode it as its Content-Type says, in UTF-8."
+_UNREADABLE_FORM = (
+    "The form cannot be read. It is not in UTF-8, does not have the form that its Content-Type says, or has too many "
+    "fields."
+)
 JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 
 
