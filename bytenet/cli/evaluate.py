@@ -140,11 +140,12 @@ def _output_dir(models: "Sequence[RunFolder | ModelFile]", output_dir: Path | No
     from bytenet.run_folder import RunFolder
 
     own = [model.evaluation for model in models if isinstance(model, RunFolder)]
+    only = own[0] if len(models) == len(own) == 1 else None
     if output_dir is None:
-        return own[0] if len(models) == len(own) == 1 else None
+        return only
     run = RunFolder(output_dir.resolve().parent)
     is_of_run = output_dir.resolve() == run.evaluation and run.config_path.exists()
-    if is_of_run and not (len(models) == 1 and run.evaluation in [path.resolve() for path in own]):
+    if is_of_run and (only is None or only.resolve() != run.evaluation):
         raise click.UsageError(
             f"{output_dir} is for the scores of the run {run.path} alone. Give --output-dir another folder."
         )

@@ -52,8 +52,8 @@ def _unread(
         ]
         if all(others):
             # The reason is of the condition that is nearest to being met.
-            nearest = min(range(len(conditions)), key=lambda index: len(others[index]) / len(conditions[index]))
-            unread.setdefault(others[nearest][0], []).append(f"{section}.{name} {value}")
+            nearest, _ = min(zip(others, conditions, strict=True), key=lambda pair: len(pair[0]) / len(pair[1]))
+            unread.setdefault(nearest[0], []).append(f"{section}.{name} {value}")
     for other, settings in unread.items():
         yield without_effect(settings, f"{section}.{other} is {getattr(values, other)}")
 

@@ -212,7 +212,6 @@ def _train(training: Training, process: TrainingProcess, lock: int | None, condi
     if missing:
         raise InputError(f"it starts from {' and '.join(missing)}, which failed")
     if not training.is_finished():
-        training.folder.parent.mkdir(parents=True, exist_ok=True)
         write_text_atomic(training.begun_with, training.digest)
         process_began = time.monotonic()
         process.train(training, lock)

@@ -19,8 +19,8 @@ from bytenet.training.stop_signals import on_stop_signals
 
 # Workers end by themselves when one has failed, with a message. Slow ones are asked to, and then killed.
 _SECONDS_TO_END = 20.0
-_SECONDS_TO_SAVE = 300
-_STOPPED = 130  # the exit code after Ctrl-C or SIGTERM
+_SECONDS_TO_SAVE = 300.0  # after Ctrl-C or SIGTERM
+_STOPPED = 130  # the exit code after them
 _POLL_SECONDS = 0.1
 
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -37,6 +38,7 @@ def test_run_in_another_process_is_awaited_and_not_trained_twice(trainer, tmp_pa
 
 def test_a_file_system_without_locks_keeps_nobody_out(train, trainer, monkeypatch):
     def acquire(self, *arguments, **options):
+        Path(self.lock_file).parent.mkdir()  # as the real one
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(FileLock, "acquire", acquire)

@@ -80,18 +80,19 @@ def _runs(scale: Scale) -> dict[str, TrainingRun]:
 def _measure(work: Work) -> Table:
     """Rows of `search`, `trial`, validation scores, gains over the search of the preset, and `seconds`."""
     folders = {name: work.folders(run) for name, run in _runs(work.scale).items()}
-    rows = []
-    for number, trial in enumerate(work.seeds):
-        models = {name: folders[name][number] for name in folders}
-        rows += [{_KEY: name, "trial": trial, **row} for name, row in _rows_of_trial(work, models, trial)]
-    return rows
+    return [
+        row
+        for number, trial in enumerate(work.seeds)
+        for row in _rows_of_trial(work, {name: of_seeds[number] for name, of_seeds in folders.items()}, trial)
+    ]
 
 
-def _rows_of_trial(work: Work, models: "Mapping[str, RunFolder]", trial: int) -> list[tuple[str, dict[str, Any]]]:
+def _rows_of_trial(work: Work, models: "Mapping[str, RunFolder]", trial: int) -> Table:
     from bytenet.evaluation import evaluate_run, pairs_of_split
 
     pairs = pairs_of_split(models[_FIRST], "validation")
-    rows, control = [], None
+    rows: Table = []
+    control = None
     for name, search in SEARCHES.items():
         work.say(f"translating the validation set: {name}, trial {trial}")
         first, *others = (models[model].path for model in search.models)
@@ -102,7 +103,7 @@ def _rows_of_trial(work: Work, models: "Mapping[str, RunFolder]", trial: int) ->
         if control is None:
             control = result.hypotheses
         gains = gain_columns(result, control, models[_FIRST].config.data.languages[1])
-        rows.append((name, {**score_columns(result), **gains, "seconds": result.seconds}))
+        rows.append({_KEY: name, "trial": trial, **score_columns(result), **gains, "seconds": result.seconds})
     return rows
 
 
