@@ -35,11 +35,6 @@ def page_of(run: str) -> str:
     return (ROOT / "docs" / "results" / f"{run}.md").read_text(encoding="utf-8")
 
 
-def commit_of(row: dict[str, str]) -> str:
-    match = PAGE.fullmatch(row["run"])
-    return re.findall(r"commit ([0-9a-f]{7})", page_of(match[1]) if match else row["run"])[0]
-
-
 def without_links(text: str) -> str:
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
 
@@ -56,8 +51,10 @@ def test_readme_has_some_of_the_results_in_short_and_in_their_order():
     full_rows = [in_short(row) for row in RESULT_ROWS]
     assert len(short_rows) >= 5
     assert short_rows == [row for row in full_rows if row in short_rows]
-    for full, row in zip(RESULT_ROWS, full_rows, strict=True):
-        assert row not in short_rows or commit_of(full) in README
+
+
+def test_readme_is_short():
+    assert README.count("\n") <= 100
 
 
 @pytest.mark.parametrize("run", RUNS)

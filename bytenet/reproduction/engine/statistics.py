@@ -9,6 +9,8 @@ RATE: Limits = (0.0, 1.0)
 """Limits of a rate, such as the share of wrong symbols."""
 RATE_DIFFERENCE: Limits = (-1.0, 1.0)
 """Limits of a difference of two rates."""
+SCORE: Limits = (0.0, 100.0)
+"""Limits of BLEU and chrF."""
 
 
 def clip(interval: tuple[float, float] | None, limits: Limits | None) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ from statistics import fmean
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, p_of_difference
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.judging import mean_of
-from bytenet.reproduction.engine.statistics import by_trial, holm
+from bytenet.reproduction.engine.statistics import SCORE, by_trial, holm
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.contest.systems import (
     CHOSEN,
@@ -95,7 +95,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         chrf = fmean(by_trial(table, "val_chrf", model=name).values())
         note = f"validation, greedy; chrF {chrf:.2f}"
         if name not in compared:
-            verdicts.append(mean_of(f"BLEU, {name}", values, printed="", note=note))
+            verdicts.append(mean_of(f"BLEU, {name}", values, limits=SCORE, printed="", note=note))
             continue
         ablated, whole = _ABLATIONS[name].paper
         change, interval = fmean(values) - fmean(full), difference_of_means(values, full)

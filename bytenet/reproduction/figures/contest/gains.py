@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.judging import mean_of
-from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -29,7 +29,9 @@ def gain_verdicts(table: Table, key: str, control: str, note: Callable[[Table], 
             values = list(by_trial(table if name == control else changed, column, **{key: name}).values())
             if values:
                 quantity = f"validation {score}, {name}" if name == control else f"gain of {score}, {name}"
-                verdicts.append(mean_of(quantity, values, note=f"{bootstrap_note(rows, column)}; {note(rows)}"))
+                limits = SCORE if name == control else None
+                text = f"{bootstrap_note(rows, column)}; {note(rows)}"
+                verdicts.append(mean_of(quantity, values, limits=limits, note=text))
     return verdicts
 
 

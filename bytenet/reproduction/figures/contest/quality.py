@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.judging import mean_of
-from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
@@ -85,7 +85,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
             values = list(by_trial(table, key, system=system).values())
             scores.append(
                 mean_of(
-                    f"{name}, {system}", values,
+                    f"{name}, {system}", values, limits=SCORE,
                     note=f"{bootstrap_note(rows, key)}; validation, greedy: "
                     f"{mean[f'val_{key}']:.2f}; {mean['minutes']:.0f} min; {mean['characters_a_second']:,.0f} target "
                     f"characters/s in training, {mean['written_a_second']:,.0f} written/s with a beam of {_BEAM_SIZE}; "
