@@ -14,7 +14,7 @@ class CsvLog:
 
     Args:
         path: the file; made with a header line if it does not exist.
-        columns: their names in order, including "step".
+        columns: their names in order, including "step". Other columns of an existing file stay, after these.
     """
 
     def __init__(self, path: Path, columns: Sequence[str]):
@@ -28,11 +28,10 @@ class CsvLog:
         Raises:
             InputError: the disk is full; the file is unchanged.
         """
-        line = ",".join(_shorten(row.get(name)) for name in self.columns)
         if self._has_columns and self.path.exists():
-            append_text(self.path, f"{line}\n")
+            append_text(self.path, f"{self._line(row)}\n")
         else:
-            self._write([*self._lines(), line])
+            self._write([*self._lines(), self._line(row)])
 
     def drop_after(self, step: int) -> None:
         """Remove the rows after `step`. A run that resumes at this step measures them again.
@@ -50,18 +49,21 @@ class CsvLog:
             self._write(kept)
 
     def _lines(self) -> list[str]:
-        """The rows of the file without the header, in the columns of this log. An earlier run may have had others."""
+        """The rows of the file without the header, in the columns of this log. Further columns are added to the log."""
         if not self.path.exists():
             return []
         text = _text(self.path)
         try:
             header, *lines = text.split("\n")[:-1]
-            if header == ",".join(self.columns):
-                return lines
-            rows = (dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
-            return [",".join(row.get(name, "") for name in self.columns) for row in rows]
+            names = header.split(",")
+            rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
         except ValueError as error:
             raise _damaged(self.path, error) from None
+        self.columns += [name for name in names if name not in self.columns]
+        return [",".join(row.get(name, "") for name in self.columns) for row in rows]
+
+    def _line(self, row: Mapping[str, float | None]) -> str:
+        return ",".join(_shorten(row.get(name)) for name in self.columns)
 
     def _write(self, lines: list[str]) -> None:
         write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))

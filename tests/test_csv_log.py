@@ -46,7 +46,11 @@ def test_an_absent_file_has_no_columns(tmp_path):
 def test_values_keep_their_column_when_a_resumed_run_has_other_columns(tmp_path):
     CsvLog(tmp_path / "log.csv", ["step", "bleu", "seconds"]).append({"step": 1, "bleu": 2.0, "seconds": 3})
     CsvLog(tmp_path / "log.csv", ["step", "loss", "seconds"]).append({"step": 4, "loss": 0.5, "seconds": 6})
-    assert (tmp_path / "log.csv").read_text() == "step,loss,seconds\n1,,3\n4,0.5,6\n"
+    assert (tmp_path / "log.csv").read_text() == "step,loss,seconds,bleu\n1,,3,2\n4,0.5,6,\n"
+    log = CsvLog(tmp_path / "log.csv", ["step", "seconds"])
+    log.drop_after(1)
+    log.append({"step": 5, "seconds": 7})
+    assert log.path.read_text() == "step,seconds,loss,bleu\n1,3,,2\n5,7,,\n"
 
 
 def test_removed_file_starts_again_with_its_header(tmp_path):

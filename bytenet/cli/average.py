@@ -21,7 +21,7 @@ def average(run: Path, out: Path, last: int | None) -> None:
     statistics of batch normalisation are averaged, too.
     """
     from bytenet.run_folder import RunFolder
-    from bytenet.training.checkpoint_average import average_checkpoints
+    from bytenet.training.checkpoints.average import average_checkpoints
 
     names = average_checkpoints(run, out, last)
     say(f"Averaged {', '.join(names)} into {out}.")

@@ -57,10 +57,11 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
         raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
     for name in of_length if not changed.samples and changed.beam_size == 1 else ():
-        raise ConfigError(
-            f"{name} is {given[name]}, but greedy search does not rank hypotheses. Set beam_size to 2 or more, or "
-            f"leave out {name}."
-        )
+        if given[name]:  # A length penalty of 0 is none.
+            raise ConfigError(
+                f"{name} is {given[name]}, but greedy search does not rank hypotheses. Set beam_size to 2 or more, or "
+                f"leave out {name}."
+            )
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "

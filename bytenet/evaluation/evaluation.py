@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from bytenet.datasets import read_lines
 from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.metrics.scores import Score
-from bytenet.files import PARTIAL, write_text_atomic
+from bytenet.files import PARTIAL, atomic_path
 from bytenet.markdown import cell, table
 from bytenet.run_folder import RunFolder
 
@@ -59,7 +60,7 @@ class Evaluation:
     def save(self, folder: Path) -> list[Path]:
         """Write `NAME.json`, `NAME.hypotheses.txt`, `NAME.references.txt` and `NAME.samples.md`.
 
-        The .txt files have one sentence per line. Each file is written completely or not at all.
+        The .txt files have one sentence per line. If one file cannot be written, none of them changes.
 
         Returns:
             Their paths.
@@ -75,8 +76,10 @@ class Evaluation:
             "samples.md": samples_table(self.sources, self.references, self.hypotheses),
         }
         paths = [folder / f"{self.name}.{suffix}" for suffix in contents]
-        for path, text in zip(paths, contents.values(), strict=True):
-            write_text_atomic(path, text)
+        with ExitStack() as renamed_in_reverse_order:
+            for path, text in zip(paths, contents.values(), strict=True):
+                partial = renamed_in_reverse_order.enter_context(atomic_path(path))
+                partial.write_text(text, encoding="utf-8", newline="")
         return paths
 
 

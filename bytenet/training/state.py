@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Annotated, Any
 
 import pydantic
 
 from bytenet.config import Config, EvaluationConfig
-from bytenet.errors import InputError
 
 
 def is_better(metric: str, score: float, earlier: float | None) -> bool:
@@ -111,33 +109,6 @@ class TrainingState:
 
 
 _STATE = pydantic.TypeAdapter(TrainingState)
-
-
-def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, num_batches: int) -> None:
-    """Raise an InputError if a run on the present data cannot go on from a state.
-
-    Args:
-        state: of the checkpoint.
-        checkpoint: its file.
-        fresh: state with the fingerprints of the present data.
-        num_batches: in an epoch.
-    """
-    if state.data != fresh.data:
-        raise InputError(
-            f"The training data or its batches are not those that the run of {checkpoint} began with, so the place in "
-            "the data that the checkpoint names means nothing. Bring back the same texts, settings of data and number "
-            "of devices; or start a new run in another folder."
-        )
-    if state.best_scores and state.validation not in ("", fresh.validation):
-        raise InputError(
-            f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
-            "nothing. Bring them back, or start a new run in another folder."
-        )
-    if state.step != state.epoch * num_batches + state.batch or state.batch >= num_batches:
-        raise InputError(
-            f"The checkpoint {checkpoint} is damaged: step {state.step} is not batch {state.batch} of epoch "
-            f"{state.epoch + 1} with {num_batches} batches. Delete it; the run then resumes from the one before it."
-        )
 
 
 def is_inside_epoch(state: TrainingState, num_batches: int, total_steps: int) -> bool:

@@ -113,6 +113,10 @@ def test_samples_and_greedy_search_with_the_length_penalty_of_the_configuration_
     assert decoding_with(DecodingConfig(length_penalty=1.0), {"beam_size": 1}).length_penalty == 1.0
 
 
+def test_greedy_search_may_be_asked_for_without_a_length_penalty():
+    assert decoding_with(DecodingConfig(), {"beam_size": 1, "length_penalty": 0.0}).length_penalty == 0.0
+
+
 def test_a_translator_says_what_its_search_is(make_run):
     for overrides in (
         ("decoding.beam_size=3", "decoding.coverage_penalty=0.0", "decoding.min_length=2"),

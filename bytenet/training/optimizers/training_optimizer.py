@@ -34,7 +34,8 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     Attributes:
         schedule: the learning rate as it was given.
         accumulates: as given.
-        gradient_norm: float32 variable, L2 norm of the gradient of the latest update before clipping; made by `build`.
+        gradient_norm: float32 variable, L2 norm of the gradient of the latest batch before clipping; of all batches
+            together after an update. Made by `build`.
         batch_weight: float32 variable, weight of the next batch in the mean over the accumulated batches. It is the
             number over which the loss of the batch is averaged: its sentences or its characters. Made by `build`, only
             for accumulation.
@@ -168,11 +169,12 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             tf.distribute.get_replica_context().merge_call(self._add_to_sums, args=(gradient,))
 
     def _add_to_sums(self, strategy, gradient):
-        def add(gradient_sum, weight_sum, weight, gradient):
+        def add(gradient_sum, weight_sum, weight, norm, gradient):
+            norm.assign(tf.norm(gradient))  # a run ends before it saves a sum that is not finite
             gradient_sum.assign_add(weight * gradient)
             weight_sum.assign_add(weight)
 
-        arguments = self._weight_sum.value, self.batch_weight.value, gradient
+        arguments = self._weight_sum.value, self.batch_weight.value, self.gradient_norm.value, gradient
         strategy.extended.update(self._gradient_sum.value, add, args=arguments, group=False)
 
     def _clear_sums(self, strategy):

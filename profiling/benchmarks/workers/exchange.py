@@ -78,16 +78,18 @@ def measure_exchange_as_worker(
     ]
 
 
-def exchange_of(strategy: tf.distribute.Strategy) -> Callable[[tf.Tensor], float]:
+def exchange_of(strategy: tf.distribute.Strategy, dtype: str = "float32") -> Callable[[tf.Tensor], float]:
     """A function that adds up a float32 vector of any size over all replicas, as an optimiser does with the gradient.
 
     Args:
         strategy: of the workers.
+        dtype: in which the replicas send each other the vector.
     """
 
     def add_up(vector: tf.Tensor) -> tf.Tensor:
-        own = tf.identity(vector)  # on this replica's device, as a gradient is
-        return tf.reduce_sum(tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own))
+        own = tf.cast(tf.identity(vector), dtype)  # on this replica's device, as a gradient is
+        total = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own)
+        return tf.reduce_sum(tf.cast(total, vector.dtype))
 
     @tf.function(autograph=False, input_signature=[tf.TensorSpec([None], tf.float32)])
     def run(vector: tf.Tensor) -> tf.Tensor:

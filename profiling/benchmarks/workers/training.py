@@ -96,7 +96,8 @@ def measure_as_worker(case: TrainingCase, repeats: int) -> WorkersCost:
     model.train_function = supervised_step(model, Agreement(workers))
     batches = full_length_batches(case.config, vocabulary, case.batch_size, case.length, workers.count)
     dataset = workers.distribute(workers.share.of(batches))
-    exchange, gradient = exchange_of(workers.strategy), tf.random.normal([num_trainable(model)], seed=1)
+    dtype = case.config.training.exchange_dtype
+    exchange, gradient = exchange_of(workers.strategy, dtype), tf.random.normal([num_trainable(model)], seed=1)
 
     def train(number: int) -> float:
         times = StepTimes()
@@ -120,7 +121,7 @@ def measure_as_worker(case: TrainingCase, repeats: int) -> WorkersCost:
         length=case.length,
         xla=case.jit_compile,
         trainable_parameters=num_trainable(model),
-        exchanged_megabytes=4 * num_trainable(model) / 1e6,
+        exchanged_megabytes=tf.as_dtype(dtype).size * num_trainable(model) / 1e6,
         seconds=Spread.of(step_seconds),
         exchange_seconds=Spread.of(exchange_seconds),
         share_of_exchange=Spread.of([part / whole for part, whole in zip(exchange_seconds, step_seconds, strict=True)]),

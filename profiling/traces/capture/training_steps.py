@@ -29,9 +29,9 @@ def capture_training(
 ) -> Path:
     """Train as the configuration says, capture some steps, and stop after them.
 
-    The training is that of `bytenet train`, with its data, callbacks and `fit`. Only the evaluation within an epoch
-    (`evaluation.continuous_every_seconds` and `continuous_every_steps`) is off. The evaluation at the end of an epoch
-    takes place between steps. The run folder is removed afterwards.
+    The training is that of `bytenet train`, with its data, callbacks and `fit`. Only evaluations within an epoch
+    (`evaluation.every_steps`, `continuous_every_seconds` and `continuous_every_steps`) are off. The evaluation at the
+    end of an epoch takes place between steps. The run folder is removed afterwards.
 
     Args:
         config: the training.
@@ -49,7 +49,7 @@ def capture_training(
     folder = new_trace_folder(folder)
     task = make_task(*take_over_start(config))
     shapes = shapes_of_steps(task, steps[1]) if steps else shapes_of_steps(task)
-    first, last = steps or first_settled_steps(shapes, task.jit_compile)
+    first, last = steps or first_settled_steps(shapes[: task.total_steps], task.jit_compile)
     _check_number_of_steps(task.total_steps, first, last)
     new_shapes = set(shapes[first - 1 : last]) - set(shapes[: first - 1])
     if new_shapes:
@@ -60,7 +60,7 @@ def capture_training(
     say(f"capturing steps {first} to {last}; the training ends with step {last}")
     callback = _CaptureSteps(folder, first, last)
     # An evaluation within an epoch takes as long as many steps, and is not part of a step.
-    evaluation = replace(config.evaluation, continuous_every_seconds=1e9, continuous_every_steps=None)
+    evaluation = replace(config.evaluation, every_steps=None, continuous_every_seconds=1e9, continuous_every_steps=None)
     with tempfile.TemporaryDirectory() as run, _ending_with(callback):
         train(replace(config, evaluation=evaluation), Path(run) / "run", more_callbacks=[callback])
     if not callback.is_done:  # it ended early

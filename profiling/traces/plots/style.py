@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from bytenet.files import atomic_path
 from bytenet.picture_sizes import DPI, SMALL
 
 if TYPE_CHECKING:
@@ -57,4 +58,5 @@ def save(figure: "Figure", path: str | os.PathLike[str], legend: Iterable["Artis
         legend: handles with labels.
     """
     figure.legend(handles=legend, loc="outside lower center", ncols=4, fontsize=SMALL, frameon=False)
-    figure.savefig(path, dpi=DPI)
+    with atomic_path(path) as partial:
+        figure.savefig(partial, dpi=DPI)

@@ -3,11 +3,12 @@
 import json
 
 import pytest
+import tensorflow as tf
 from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
 from bytenet.profiling.benchmarks.measurement import Spread
-from bytenet.profiling.benchmarks.workers.exchange import ExchangeTime
+from bytenet.profiling.benchmarks.workers.exchange import ExchangeTime, exchange_of
 from bytenet.profiling.benchmarks.workers.exchange_model import ExchangeModel
 
 MODEL = ExchangeModel(call_seconds=0.005, round_seconds=0.001, byte_seconds=3e-9)
@@ -39,6 +40,11 @@ def test_a_fit_finds_the_costs_again():
     assert fitted.round_seconds == pytest.approx(MODEL.round_seconds)
     assert fitted.byte_seconds == pytest.approx(MODEL.byte_seconds)
     assert fitted.compared(times[0]).model_seconds == pytest.approx(times[0].seconds.median)
+
+
+def test_vectors_are_exchanged_in_the_type_of_the_training():
+    for dtype, total in (("float32", 2 + 2**-9), ("bfloat16", 2.0)):
+        assert exchange_of(tf.distribute.get_strategy(), dtype)(tf.fill([2], 1 + 2**-10)) == total
 
 
 def test_a_model_needs_two_numbers_of_workers():

@@ -56,6 +56,16 @@ def test_update_of_a_group_equals_the_update_of_its_weighted_mean(name, jit_comp
 
 
 @pytest.mark.parametrize("name", ["adam", "sgd"])
+def test_norm_of_a_gradient_is_known_before_the_update(name):
+    """A run must end before it saves a sum that is not finite."""
+    optimizer, weights = make(name, 3), make_weights()
+    optimizer.build(weights)
+    optimizer.batch_weight.assign(1.0)
+    optimizer.apply([tf.fill(shape, np.inf) for shape in SHAPES], weights)
+    assert not np.isfinite(convert_to_numpy(optimizer.gradient_norm))
+
+
+@pytest.mark.parametrize("name", ["adam", "sgd"])
 def test_only_accumulation_needs_further_variables(name):
     names, weights = {}, make_weights()
     for accumulate in (1, 2):

@@ -7,7 +7,6 @@ that a model holds in Python lists.
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,14 +18,12 @@ import numpy as np
 import pydantic
 
 from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
-from bytenet.files import atomic_path, write_text_atomic
+from bytenet.files import atomic_path
 from bytenet.limits import parse_json
-from bytenet.run_folder import RunFolder
 from bytenet.saved.array_file import ArrayDescription, ArrayFile, open_arrays
-from bytenet.training.state import TrainingState, check_state
+from bytenet.training.checkpoints.files import checkpoints, help_with_damage, note_first, path_of_step
+from bytenet.training.state import TrainingState
 
-_NAME = re.compile(r"step-(\d+)\.npz")
-_NONE_YET = "none-yet"
 _STATE_KEY = "training_state"
 _MOST_STATE_BYTES = 1 << 20  # it has about 500
 # Keras numbers seed generators and variables without a name through the whole process.
@@ -88,39 +85,13 @@ def save_checkpoint(
     variables = training_variables(model, translators)
     arrays = {name: keras.ops.convert_to_numpy(variable) for name, variable in variables.items()}
     arrays[_STATE_KEY] = np.frombuffer(json.dumps(state.to_dict()).encode(), "uint8")
-    path = folder / f"step-{state.step:08d}.npz"
+    path = path_of_step(folder, state.step)
     with atomic_path(path) as partial, open(partial, "wb") as file:
         np.savez(file, **arrays)
-    (folder / _NONE_YET).unlink(missing_ok=True)
+    note_first(folder)
     for old in checkpoints(folder)[:-keep]:
         old.unlink()
     return path
-
-
-def note_beginning(folder: Path) -> None:
-    """Note in a folder, which is made, that a training begins that has no checkpoint yet."""
-    folder.mkdir(exist_ok=True)
-    write_text_atomic(folder / _NONE_YET, "")
-
-
-def check_not_lost(run: RunFolder) -> None:
-    """Raise an InputError if a run has a model, but not the checkpoints of its training.
-
-    A training that was killed after it saved a model and before its first checkpoint has lost none.
-    """
-    if run.model_path.is_file() and not checkpoints(run.checkpoints) and not (run.checkpoints / _NONE_YET).is_file():
-        starts = {"training.start": run.path}
-        if run.config.semi_supervised.enabled:
-            starts = {
-                "semi_supervised.start_forward": run.path,
-                "semi_supervised.start_backward": run.path / "backward",
-            }
-        options = " ".join(f"--set {shlex.quote(f'{name}={path}')}" for name, path in starts.items())
-        raise InputError(
-            f"{run.path} has a trained model, but no checkpoint that its training could go on from. Start from the "
-            f"model: begin a new run in another folder, with {options}. To train again from the beginning, delete "
-            f"{run.model_path}."
-        )
 
 
 def spread_metric_sums(model: keras.Model) -> None:
@@ -130,14 +101,6 @@ def spread_metric_sums(model: keras.Model) -> None:
     """
     for variable in model.metrics_variables:
         variable.assign(keras.ops.convert_to_numpy(variable))
-
-
-def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints in a folder, oldest first."""
-    if not folder.is_dir():
-        return []
-    names = (_NAME.fullmatch(path.name) for path in folder.iterdir())
-    return [folder / name[0] for name in sorted(filter(None, names), key=lambda name: int(name[1]))]
 
 
 def restore_checkpoint(
@@ -186,9 +149,36 @@ def restore_run(
     Raises:
         InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
     """
-    state = restore_checkpoint(path, model, translators, lambda state: check_state(state, path, fresh, num_batches))
-    (path.parent / _NONE_YET).unlink(missing_ok=True)  # a kill right after the first checkpoint leaves it
+    state = restore_checkpoint(path, model, translators, lambda state: _check_state(state, path, fresh, num_batches))
+    note_first(path.parent)  # a kill right after the first checkpoint prevents it
     return replace(state, validation=fresh.validation)  # earlier versions saved none
+
+
+def _check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, num_batches: int) -> None:
+    """Raise an InputError if a run on the present data cannot go on from a state.
+
+    Args:
+        state: of the checkpoint.
+        checkpoint: its file.
+        fresh: state with the fingerprints of the present data.
+        num_batches: in an epoch.
+    """
+    if state.data != fresh.data:
+        raise InputError(
+            f"The training data or its batches are not those that the run of {checkpoint} began with, so the place in "
+            "the data that the checkpoint names means nothing. Bring back the same texts, settings of data and number "
+            "of devices; or start a new run in another folder."
+        )
+    if state.best_scores and state.validation not in ("", fresh.validation):
+        raise InputError(
+            f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
+            "nothing. Bring them back, or start a new run in another folder."
+        )
+    if state.step != state.epoch * num_batches + state.batch or state.batch >= num_batches:
+        raise InputError(
+            f"The checkpoint {checkpoint} is damaged: step {state.step} is not batch {state.batch} of epoch "
+            f"{state.epoch + 1} with {num_batches} batches. {help_with_damage(checkpoint)}"
+        )
 
 
 def read_variables(path: Path, variables: Mapping[str, keras.Variable]) -> dict[str, np.ndarray]:
@@ -220,8 +210,7 @@ def _open_checkpoint(path: Path) -> Iterator[ArrayFile]:
         raise
     except (InputError, pydantic.ValidationError) as error:
         raise InputError(
-            f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). Delete it; the run then "
-            "resumes from the one before it."
+            f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). {help_with_damage(path)}"
         ) from error
 
 
@@ -251,9 +240,3 @@ def _check_fit(path: Path, saved: Mapping[str, ArrayDescription], variables: Map
 def _dtype(variable: keras.Variable) -> np.dtype:
     """The type of a variable's values as a NumPy array."""
     return keras.ops.convert_to_numpy(keras.ops.zeros((), variable.dtype)).dtype
-
-
-def latest_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint in a folder, if there is any."""
-    paths = checkpoints(folder)
-    return paths[-1] if paths else None

@@ -108,6 +108,20 @@ def test_a_damaged_checkpoint_is_refused_with_advice(model, tmp_path, share):
         restore_checkpoint(path, model, [model])
 
 
+def test_advice_on_a_damaged_checkpoint_depends_on_what_else_there_is(model, tmp_path):
+    folder = tmp_path / "checkpoints"
+    paths = [save_checkpoint(folder, model, [model], TrainingState(step=step), keep=2) for step in (4, 5)]
+    paths[1].write_bytes(b"")
+    with pytest.raises(InputError, match="resumes from the one before it"):
+        restore_checkpoint(paths[1], model, [model])
+    paths[0].unlink()
+    with pytest.raises(InputError, match=r"Delete it; the run then begins again\."):
+        restore_checkpoint(paths[1], model, [model])
+    (tmp_path / "model.keras").touch()
+    with pytest.raises(InputError, match=r"no other checkpoint\. Bring back a copy"):
+        restore_checkpoint(paths[1], model, [model])
+
+
 def _rewrite(path, name, content):
     """Give a checkpoint another member."""
     with zipfile.ZipFile(path) as archive:
@@ -190,7 +204,7 @@ def test_full_disk_keeps_the_previous_checkpoint_and_no_partial_file(model, tmp_
         file.write(b"half of it")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("bytenet.training.checkpoints.np.savez", fill_disk)
+    monkeypatch.setattr("bytenet.training.checkpoints.content.np.savez", fill_disk)
     with pytest.raises(InputError, match=r"disk is full.*step-00000002"):
         save_checkpoint(tmp_path, model, [model], TrainingState(step=2), keep=1)
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]

@@ -10,7 +10,8 @@ from bytenet.errors import InputError
 from bytenet.files import atomic_folder, check_new_folder
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
-from bytenet.training.checkpoints import checkpoints, read_variables, variables_of_translator
+from bytenet.training.checkpoints.content import read_variables, variables_of_translator
+from bytenet.training.checkpoints.files import checkpoints
 from bytenet.training.environment import copy_environment
 
 _FEWEST = 2

@@ -11,13 +11,13 @@ from bytenet.errors import InputError, MissingFileError
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
-from bytenet.training.checkpoint_average import average_checkpoints
 from bytenet.training.checkpoints import checkpoints, save_checkpoint
+from bytenet.training.checkpoints.average import average_checkpoints
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.state import TrainingState
 
-from ..contract.cases import randomize
+from ...contract.cases import randomize
 
 
 @pytest.fixture

@@ -1,0 +1,26 @@
+"""Checkpoints from which a run goes on exactly as if it had never stopped: their files, content and average."""
+
+from bytenet.training.checkpoints.content import (
+    read_variables,
+    restore_checkpoint,
+    restore_run,
+    save_checkpoint,
+    spread_metric_sums,
+    training_variables,
+    variables_of_translator,
+)
+from bytenet.training.checkpoints.files import check_not_lost, checkpoints, latest_checkpoint, note_beginning
+
+__all__ = [
+    "check_not_lost",
+    "checkpoints",
+    "latest_checkpoint",
+    "note_beginning",
+    "read_variables",
+    "restore_checkpoint",
+    "restore_run",
+    "save_checkpoint",
+    "spread_metric_sums",
+    "training_variables",
+    "variables_of_translator",
+]
