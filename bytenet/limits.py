@@ -4,7 +4,7 @@ A file may be damaged, too large for the memory, or made to do harm: two megabyt
 few lines of JSON can nest deeper than Python's stack. Every reader stays within these limits and ends in an
 `InputError`. No honest file comes near them.
 
-This module needs only the standard library and pydantic. All parts of the package may import it.
+This module needs only the standard library and pydantic. All parts of the package but `bytenet.lite` may import it.
 """
 
 import errno
@@ -33,6 +33,9 @@ MOST_JSON_BYTES = 16 << 20
 
 MOST_CSV_BYTES = 256 << 20
 """Of a CSV file in a run folder. A row has about 150 bytes, so a million steps that are all measured take 150 MB."""
+
+MOST_ZIP_DIRECTORY_BYTES = 16 << 20
+"""Of the list of the members of a zip archive. A checkpoint of a thousand layers has less than 4 MB."""
 
 MOST_TEXT_BYTES = 8 << 30
 """Of a text, decompressed. It is kept in memory, where it takes up to five times as much."""

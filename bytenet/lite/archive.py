@@ -13,7 +13,8 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,40 @@ _FORMATS = (_FORMAT, _FORMAT_WITH_COPIES)
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z0-9_-]{1,40}\.[a-z0-9]{1,20}")
 _MOST_ENTRIES = 16
+_MOST_BYTES_OF_DIRECTORY = 2**16
 _MOST_BYTES_OF_MANIFEST = 2**16
 _MOST_BYTES_OF_TEXT = 2**24
 _TIME = (1980, 1, 1, 0, 0, 0)  # so that equal models are equal files
+
+
+@contextmanager
+def open_zip(path: str | os.PathLike[str], most_bytes: int) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive whose directory is not too large. (`zipfile` reads the whole directory at once.)
+
+    Args:
+        path: of the archive.
+        most_bytes: largest size of the directory.
+
+    Raises:
+        ValueError: the directory is larger.
+        zipfile.BadZipFile: it is no zip archive. Other errors are possible, too.
+    """
+    with _DirectoryReader(path, most_bytes) as file, zipfile.ZipFile(file) as archive:
+        file.most_bytes = None
+        yield archive
+
+
+class _DirectoryReader(io.FileIO):
+    """A file of which at most `most_bytes` are read at once, until this is None."""
+
+    def __init__(self, path: str | os.PathLike[str], most_bytes: int):
+        super().__init__(path)
+        self.most_bytes: int | None = most_bytes
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.most_bytes is not None and size is not None and size > self.most_bytes:
+            raise ValueError(f"the directory of the archive has {size:,} bytes; at most {self.most_bytes:,} are read")
+        return super().read(size)
 
 
 class Archive:
@@ -98,7 +130,7 @@ class Archive:
         if size > MOST_BYTES:
             raise self._error(f"it has {size:,} bytes; at most {MOST_BYTES:,} are read")
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            with open_zip(self.path, _MOST_BYTES_OF_DIRECTORY) as archive:
                 entries = archive.infolist()
         except Exception as error:  # for a damaged directory BadZipFile, ValueError, struct.error, OverflowError, ...
             raise self._failure("it is not a whole zip archive", error) from error

@@ -14,6 +14,8 @@ from typing import IO
 import numpy as np
 
 from bytenet.errors import InputError
+from bytenet.limits import MOST_ZIP_DIRECTORY_BYTES
+from bytenet.lite.archive import open_zip
 
 _SUFFIX = ".npy"
 
@@ -86,7 +88,7 @@ def open_arrays(path: Path) -> Iterator[ArrayFile]:
         InputError: the file, or an array that is read, is damaged.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path, MOST_ZIP_DIRECTORY_BYTES) as archive:
             yield ArrayFile(archive)
     except InputError:
         raise

@@ -24,7 +24,8 @@ from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.old_names import present_settings
 from bytenet.errors import InputError, shown
 from bytenet.files import atomic_path
-from bytenet.limits import MOST_CONFIG_BYTES, parse_json
+from bytenet.limits import MOST_CONFIG_BYTES, MOST_ZIP_DIRECTORY_BYTES, parse_json
+from bytenet.lite.archive import open_zip
 from bytenet.models import TranslationModel, build_model
 from bytenet.saved.model_size import check_size
 
@@ -78,7 +79,7 @@ def load_keras_model(path: Path) -> TranslationModel:
         InputError: the file is damaged, describes no model of this package, or its arrays do not fit the model.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path, MOST_ZIP_DIRECTORY_BYTES) as archive:
             content = _member(archive, _CONFIG, MOST_CONFIG_BYTES)
             values = parse_json(content, _Saved, _CONFIG, "the configuration of a model")["config"]
             config, vocab_size = _configuration(values)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -66,8 +67,10 @@ class Vocabulary:
                 "text? If rare characters may be unknown, set data.min_character_count."
             )
         characters = sorted(characters)
-        for character, normalised in zip(characters, normalise(characters), strict=True):
-            if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalised != character:
+        for character in characters:
+            # Without TensorFlow: texts have its normal form already.
+            is_normal = unicodedata.is_normalized("NFC", character)
+            if len(character) != 1 or "\ud800" <= character <= "\udfff" or not is_normal:
                 raise InputError(f"A vocabulary has single characters in NFC; found {shown(character)}.")
         if len(set(characters)) != len(characters):
             repeated = [character for character, count in Counter(characters).items() if count > 1]

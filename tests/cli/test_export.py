@@ -103,6 +103,12 @@ def test_card_does_not_name_folders_or_own_files(words, shown):
     assert _without_paths(f"/bin/bytenet train {words}") == f"bytenet train {shown}"
 
 
+@pytest.mark.parametrize("command", ["", "bytenet train 'x"])
+def test_command_that_cannot_be_split_is_refused(command):
+    with pytest.raises(InputError, match=r"environment\.json of the run is damaged"):
+        _without_paths(command)
+
+
 def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path, monkeypatch):
     folder, _ = evaluated_run
     run = RunFolder.open(shutil.copytree(folder.path, tmp_path / "run"))

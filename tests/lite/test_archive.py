@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.lite import archive
-from bytenet.lite.archive import Archive, packed
+from bytenet.lite.archive import Archive, open_zip, packed
 
 from ..archive_entries import entries_of
 
@@ -112,6 +112,17 @@ def test_entry_that_claims_to_be_larger_than_the_file_is_refused(path):
     path.write_bytes(content.replace(sizes, struct.pack("<II", 2**31, 2**31)))
     with pytest.raises(InputError, match="larger than the file"):
         Archive(path)
+
+
+def test_a_directory_with_many_entries_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "model.bytenet"
+    with zipfile.ZipFile(path, "w") as written:
+        for number in range(1500):
+            written.writestr(f"{number}.json", b"")
+    with pytest.raises(InputError, match=r"the directory of the archive has 8\d,\d{3} bytes; at most 65,536 are read"):
+        Archive(path)
+    with open_zip(path, 1 << 20) as opened:
+        assert len(opened.infolist()) == 1500
 
 
 def test_limits_of_sizes_are_kept(path, monkeypatch):

@@ -56,6 +56,11 @@ def test_a_form_may_have_as_many_texts_as_the_administrator_says(serving, revers
     with serving(reversing_engine(), max_texts=1200) as address:
         assert answer(address, data={**SENTENCE, "q": texts}).json()["translatedText"] == texts
         assert answer(address, data={**SENTENCE, "q": [*texts, "a"]}).status_code == 413
+        fields = [
+            *((name, (None, SENTENCE[name])) for name in ("source", "target")),
+            *(("q", (None, "a")) for _ in texts),
+        ]
+        assert answer(address, files=fields).json()["translatedText"] == texts
 
 
 def test_texts_keep_their_lines_and_blanks(server):
@@ -138,6 +143,22 @@ def test_refusals_say_what_is_wrong(server, change, status, part):
     assert "/" not in error
 
 
+FIELDS = b"".join(
+    b'%s--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s' % parts
+    for parts in ((b"", b"source", b"de"), (b"\r\n", b"target", b"en"), (b"\r\n", b"q", b""))
+)
+
+
+def test_a_multipart_form_may_name_its_charset(server):
+    body = FIELDS + "Läuft\r\n--x--\r\n".encode()
+    found = answer(server, data=body, headers={"Content-Type": "multipart/form-data; boundary=x; charset=UTF-8"})
+    assert found.json() == {"translatedText": "tfuäL"}
+
+
+def test_a_query_that_is_not_utf_8_is_refused(server):
+    assert requests.post(f"{server}translate?source=de&target=en&q=L%E4uft", timeout=60).status_code == 400
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "status"),
     [
@@ -153,6 +174,10 @@ def test_refusals_say_what_is_wrong(server, change, status, part):
          "multipart/form-data; boundary=x", 400),
         (b"q=%ff%fe", "application/x-www-form-urlencoded", 400),
         (b"q=\xff\xfe", "application/x-www-form-urlencoded", 400),
+        (b"source=de&target=en&q=L%E4uft", "application/x-www-form-urlencoded", 400),
+        (FIELDS + b"L\xe4uft\r\n--x--\r\n", "multipart/form-data; boundary=x", 400),
+        (FIELDS + b"Lauft\r\n--x--\r\n", "multipart/form-data; boundary=x; charset=punycode", 400),
+        (FIELDS + b"Lauft\r\n--x--\r\n", "multipart/form-data; boundary=x; charset=unknown", 400),
         (b"q=a&" * 2000, "application/x-www-form-urlencoded", 400),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from bytenet.config import PATH_KEYS
 from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
+from bytenet.errors import InputError, shown
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
@@ -95,7 +96,7 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
 def _scores(run: RunFolder) -> dict[str, str]:
     """A fact for each test set: its scores with their intervals."""
     facts = {}
-    for name, evaluation in saved_evaluations(run).items():
+    for name, evaluation in saved_evaluations(run.evaluation, run.model_sha256).items():
         scores = [_shown(score) for score in evaluation["scores"] if score["name"] in _SHOWN_SCORES]
         if scores:
             facts[f"scores on {name}"] = (
@@ -123,7 +124,10 @@ def _search(settings: SavedSearch) -> str:
 
 def _without_paths(command: str) -> str:
     """A command as users type it. Names of folders and of text files become dots. That of a settings file stays."""
-    _, *words = shlex.split(command)
+    try:
+        _, *words = shlex.split(command)
+    except ValueError:
+        raise InputError(f"environment.json of the run is damaged: {shown(command)} is no command.") from None
     return shlex.join(["bytenet", *map(_without_path, ["", *words], words)])
 
 

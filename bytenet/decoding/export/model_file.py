@@ -125,4 +125,8 @@ def _weights(translator: Translator, precision: Precision) -> bytes:
     from safetensors.numpy import save
 
     dtype = np.float32 if precision == "float32" else np.float16
-    return save({variable.path: convert_to_numpy(variable).astype(dtype) for variable in translator.model.weights})
+    weights = {variable.path: convert_to_numpy(variable).astype(dtype) for variable in translator.model.weights}
+    for name, values in weights.items():
+        if not np.isfinite(values).all():
+            raise InputError(f"The weight {name} is no number, or too large for {precision}.")
+    return save(weights)

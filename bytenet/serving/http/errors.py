@@ -5,7 +5,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from bytenet.errors import InputError, ModelError
+from bytenet.errors import InputError, ModelError, cut
 from bytenet.serving.work.translating_threads import QueueFullError
 
 _MOST_CHARS = 300
@@ -18,8 +18,7 @@ _TEXTS = {
 
 def error_answer(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """The answer to a request that failed."""
-    shown = text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]} ..."
-    return JSONResponse({"error": shown}, status, headers)
+    return JSONResponse({"error": cut(text, _MOST_CHARS)}, status, headers)
 
 
 def failure(error: Exception) -> tuple[int, str]:

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 from pydantic import BaseModel, Field, ValidationError
+from python_multipart.multipart import parse_options_header
 from starlette.exceptions import HTTPException
 
 _UNREADABLE_FORM = (
@@ -65,7 +66,7 @@ async def read_parameters(request: Request, model: type[Parameters], max_fields:
     Raises:
         HTTPException: 400 if the body cannot be read or a parameter is missing or wrong; 415 for another type of body.
     """
-    values = _single_or_list(request.query_params.multi_items())
+    values = _single_or_list(_read_form(request.scope["query_string"], max_fields))
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type == FORM_TYPE:
         values |= _single_or_list(_read_form(await request.body(), max_fields))
@@ -105,13 +106,18 @@ def _single_or_list(items: list[tuple[str, Any]]) -> dict[str, Any]:
 def _read_form(body: bytes, max_fields: int) -> list[tuple[str, str]]:
     """The fields of a form in UTF-8. (Starlette reads characters that are not percent-encoded as Latin-1.)"""
     try:
-        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=max_fields)
+        return parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=max_fields, errors="strict")
     except ValueError:
         raise HTTPException(400, _UNREADABLE_FORM) from None
 
 
 async def _read_multipart(request: Request, max_fields: int) -> list[tuple[str, Any]]:
+    """The fields of a form in UTF-8. (Starlette takes any other charset, and reads wrong UTF-8 as Latin-1.)"""
+    _, options = parse_options_header(request.headers["content-type"])
     try:
+        (await request.body()).decode("utf-8")
+        if options.get(b"charset", b"utf-8").lower() != b"utf-8":
+            raise ValueError
         # The size of the whole body is limited already.
         async with request.form(max_files=0, max_fields=max_fields, max_part_size=2**63) as form:
             return form.multi_items()

@@ -29,8 +29,8 @@ class ServerSettings:
 
     @property
     def max_body_bytes(self) -> int:
-        """The largest body that can hold `max_chars` characters: a form needs up to 12 bytes for each."""
-        return 12 * self.max_chars + 65_536
+        """The largest body of a request: a form needs up to 12 bytes for a character, and about 100 for a field."""
+        return 12 * self.max_chars + 256 * self.max_texts + 65_536
 
     @property
     def max_fields(self) -> int:

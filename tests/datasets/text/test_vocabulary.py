@@ -1,5 +1,8 @@
 """The vocabulary: ids, round trips, and the same results in Python and in the graph."""
 
+import sys
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -159,6 +162,13 @@ def test_different_vocabularies_differ():
 def test_invalid_and_repeated_characters_are_refused(characters, named):
     with pytest.raises(InputError, match=named):
         Vocabulary(characters)
+
+
+def test_a_character_that_python_does_not_know_needs_no_tensorflow(monkeypatch):
+    """A server without TensorFlow reads the vocabularies of models that know newer characters than its Python."""
+    assert unicodedata.category("\u0378") == "Cn"
+    monkeypatch.setitem(sys.modules, "tensorflow", None)
+    assert Vocabulary(["a", "\u0378"]).characters == ("a", "\u0378")
 
 
 def test_an_unknown_rule_is_refused():
