@@ -9,8 +9,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bytenet.errors import InputError, MissingFileError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 PARTIAL = ".partial-"
 """How the names of unfinished files and folders begin. A killed process leaves them."""
@@ -19,8 +23,7 @@ LOCK_NAME = ".lock"
 """Of the lock in its folder. The file stays there; it is the process that holds the lock, not the file."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
-"""The error numbers of file systems without locks."""
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
 
 
 @contextmanager
@@ -150,22 +153,42 @@ def alone_in(folder: str | os.PathLike[str], work: str, say: Callable[[str], Non
     Raises:
         InputError: another process holds the lock, and `say` is None.
     """
+
+    def wait(lock: "FileLock") -> None:
+        message = f"Another process {work} in {folder}."
+        if say is None:
+            raise InputError(f"{message} Wait until it has ended, or give another folder.")
+        say(f"{message} Waiting until it has ended ...")
+        lock.acquire()
+
+    with held_lock(Path(folder, LOCK_NAME), wait):
+        yield
+
+
+@contextmanager
+def held_lock(path: Path, wait: Callable[["FileLock"], None]) -> Iterator[int | None]:
+    """Hold the lock of a file. The system releases it when every process that has the file open has ended.
+
+    Args:
+        path: the file, which is made. A file system without locks keeps nobody out.
+        wait: called if another process holds the lock. It acquires the lock or raises an error.
+
+    Yields:
+        The descriptor of the file. A process that inherits it keeps the lock. None on a file system without locks.
+    """
     from filelock import FileLock, Timeout
 
-    lock = FileLock(Path(folder, LOCK_NAME), fallback_to_soft=False)
+    descriptors: list[int] = []
+    lock = FileLock(path, on_acquired=descriptors.append, fallback_to_soft=False)
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        message = f"Another process {work} in {folder}."
-        if say is None:
-            raise InputError(f"{message} Wait until it has ended, or give another folder.") from None
-        say(f"{message} Waiting until it has ended ...")
-        lock.acquire()
+        wait(lock)
     except OSError as error:
-        if error.errno not in NO_LOCKS:
+        if error.errno not in _NO_LOCKS:
             raise
     try:
-        yield
+        yield descriptors[0] if descriptors else None
     finally:
         lock.release()
 

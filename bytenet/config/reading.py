@@ -20,10 +20,10 @@ from bytenet.config.building import build_config
 from bytenet.config.config import Config
 from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
+from bytenet.config.preset_files import preset_files
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError, nearest, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
-from bytenet.presets import preset_files
 
 _CHOICES = ("model.family", "model.variant", "model.settings")
 _SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is

@@ -30,7 +30,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         InputError: a file in it is damaged.
     """
     folder = RunFolder.open(run_dir)
-    evaluations = saved_evaluations(folder)
+    evaluations = saved_evaluations(folder.evaluation, folder.model_sha256)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not evaluations:
         missing.append(f"the scores of its present model on a test set (written by `bytenet evaluate {folder.path}`)")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import yaml
 from pydantic import TypeAdapter
 
-from bytenet.presets import measured_files
+from bytenet.config.preset_files import measured_files
 
 
 @dataclass(frozen=True)

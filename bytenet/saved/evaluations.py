@@ -1,5 +1,6 @@
 """The saved scores of a run, for pages and cards."""
 
+from pathlib import Path
 from typing import NotRequired
 
 from pydantic import with_config
@@ -7,7 +8,6 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.files import PARTIAL
 from bytenet.limits import read_json
-from bytenet.run_folder import RunFolder
 
 
 class SavedScore(TypedDict):
@@ -41,10 +41,13 @@ class SavedEvaluation(TypedDict):
     model_sha256: NotRequired[str | None]  # likewise
 
 
-def saved_evaluations(run: RunFolder) -> dict[str, SavedEvaluation]:
-    """Read what `Evaluation.save` wrote into the folder of a run about its present model.
+def saved_evaluations(folder: Path, model_sha256: str | None) -> dict[str, SavedEvaluation]:
+    """Read what `Evaluation.save` wrote into a folder about a model.
 
-    Evaluations of an earlier model, which a longer training replaced, are left out.
+    Args:
+        folder: of the evaluations.
+        model_sha256: the checksum of the model. Evaluations of other models, such as one that a longer training
+            replaced, are left out. None reads all.
 
     Returns:
         The evaluations by the name of their test set, in the order of the names.
@@ -54,12 +57,11 @@ def saved_evaluations(run: RunFolder) -> dict[str, SavedEvaluation]:
     """
     evaluations = {
         path.stem: read_json(path, SavedEvaluation, "the scores that `bytenet evaluate` wrote")
-        for path in sorted(run.evaluation.glob("*.json"))
+        for path in sorted(folder.glob("*.json"))
         if not path.name.startswith(PARTIAL)
     }
-    present = run.model_sha256
     return {
         name: evaluation
         for name, evaluation in evaluations.items()
-        if present is None or evaluation.get("model_sha256") in (None, present)
+        if model_sha256 is None or evaluation.get("model_sha256") in (None, model_sha256)
     }

@@ -39,20 +39,20 @@ def test_save_writes_scores_translations_and_samples(tmp_path):
 
 def test_saved_evaluations_are_read_by_name(tmp_path):
     run = RunFolder(tmp_path)
-    assert saved_evaluations(run) == {}
+    assert saved_evaluations(run.evaluation, run.model_sha256) == {}
     names = ["b", "a.first-2"]
     paths = [
         _evaluation(name=name, scores=[Score("BLEU", 50.0, 2, interval=(40.0, 60.0))]).save(run.evaluation)[0]
         for name in names
     ]
     (run.evaluation / f"{PARTIAL}machine-1-2-b.json").write_text("half")
-    saved = saved_evaluations(run)
+    saved = saved_evaluations(run.evaluation, run.model_sha256)
     assert [*saved] == sorted(names)
     assert saved["b"]["scores"][0]["interval"] == (40, 60)
     assert saved["b"]["settings"] == {"beam_size": 4}
     paths[0].write_text("{}")
     with pytest.raises(InputError, match=r"b\.json is damaged .*the scores that `bytenet evaluate` wrote"):
-        saved_evaluations(run)
+        saved_evaluations(run.evaluation, run.model_sha256)
 
 
 def test_evaluations_of_an_earlier_model_of_the_run_are_not_read(tmp_path):
@@ -60,17 +60,17 @@ def test_evaluations_of_an_earlier_model_of_the_run_are_not_read(tmp_path):
     run.model_path.write_bytes(b"earlier")
     earlier = run.model_sha256
     _evaluation(name="validation", model_sha256=earlier).save(run.evaluation)
-    assert [*saved_evaluations(run)] == ["validation"]
+    assert [*saved_evaluations(run.evaluation, run.model_sha256)] == ["validation"]
     run.model_path.write_bytes(b"later")
-    assert saved_evaluations(run) == {}
+    assert saved_evaluations(run.evaluation, run.model_sha256) == {}
     _evaluation(name="test", model_sha256=run.model_sha256).save(run.evaluation)
     path, *_ = _evaluation(name="old").save(run.evaluation)
     saved = json.loads(path.read_text())
     del saved["model_sha256"]  # as older versions saved it
     path.write_text(json.dumps(saved))
-    assert [*saved_evaluations(run)] == ["old", "test"]
+    assert [*saved_evaluations(run.evaluation, run.model_sha256)] == ["old", "test"]
     run.model_path.unlink()
-    assert [*saved_evaluations(run)] == ["old", "test", "validation"]
+    assert [*saved_evaluations(run.evaluation, run.model_sha256)] == ["old", "test", "validation"]
 
 
 def test_samples_are_the_first_sentences_in_order():

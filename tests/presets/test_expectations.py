@@ -3,7 +3,7 @@
 import pytest
 
 from bytenet.config import preset_names
-from bytenet.presets import measured_files
+from bytenet.config.preset_files import measured_files
 from bytenet.presets.expectations import expectation, measured
 
 

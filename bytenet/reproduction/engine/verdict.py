@@ -76,3 +76,7 @@ class Verdict:
         """
         note = f"{why}; {self.note}" if self.note else why
         return replace(self, outcome="no claim", contradicts=False, qualifies=False, note=note)
+
+    def noting(self, words: str) -> "Verdict":
+        """The same verdict with more words at the end of the note."""
+        return replace(self, note=f"{self.note}; {words}" if self.note else words)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from bytenet.errors import InputError
-from bytenet.files import NO_LOCKS
+from bytenet.files import held_lock
 from bytenet.reproduction.jobs.training import Training
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses
 
@@ -32,20 +32,13 @@ def training_lock(training: Training, children: ChildProcesses, say: Callable[[s
     Raises:
         InputError: `children` were told to end during the wait.
     """
-    descriptors: list[int] = []
-    lock = FileLock(training.folder.with_suffix(".lock"), on_acquired=descriptors.append, fallback_to_soft=False)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
+
+    def wait(lock: FileLock) -> None:
         say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
         try:
             lock.acquire(poll_interval=_POLL_SECONDS, cancel_check=lambda: children.ended)
         except Timeout:
             raise InputError("Stopped.") from None
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-    try:
-        yield descriptors[0] if descriptors else None
-    finally:
-        lock.release()
+
+    with held_lock(training.folder.with_suffix(".lock"), wait) as descriptor:
+        yield descriptor

@@ -1,6 +1,5 @@
 """Downloads that show their progress, continue after an interruption, and are checked before use."""
 
-import errno
 import os
 import sys
 from functools import partial
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.errors import InputError
-from bytenet.files import alone_in
+from bytenet.files import alone_in, is_full_disk
 
 if TYPE_CHECKING:
     from requests import Response
@@ -57,7 +56,7 @@ def download(file: RemoteFile, destination: Path) -> Path:
     except requests.RequestException as error:
         raise DownloadError(str(error)) from error
     except OSError as error:
-        reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
+        reason = "the disk is full" if is_full_disk(error) else error.strerror
         raise InputError(
             f"{file.url} could not be saved as {destination}: {reason}. Free some space or make the folder writable, "
             f"and run the same command again; {effect_of_repeating(file)}."

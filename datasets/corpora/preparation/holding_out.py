@@ -34,8 +34,8 @@ def hold_out_components(pairs: Pairs, count: int, salt: str, max_pairs: int = 10
         Training, validation and test pairs, each in the order of `pairs`.
     """
     components: dict[int, list[int]] = {}
-    for index, root in enumerate(_roots(pairs)):
-        components.setdefault(root, []).append(index)
+    for index, component in enumerate(_components(pairs)):
+        components.setdefault(component, []).append(index)
 
     def key(members: list[int]) -> str:
         return hashlib.sha256((salt + pairs.target[members[0]]).encode("utf-8")).hexdigest()
@@ -48,19 +48,15 @@ def hold_out_components(pairs: Pairs, count: int, salt: str, max_pairs: int = 10
     return pairs.take(train), pairs.take(validation), pairs.take(test)
 
 
-def _roots(pairs: Pairs) -> list[int]:
-    """For each pair the first pair of its component (union-find)."""
-    parents = list(range(len(pairs)))
+def _components(pairs: Pairs) -> list[int]:
+    """For each pair the number of its component."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def root(index: int) -> int:
-        while parents[index] != index:
-            parents[index] = parents[parents[index]]
-            index = parents[index]
-        return index
-
-    for sentences in (pairs.source, pairs.target):
-        first_with: dict[str, int] = {}
-        for index, sentence in enumerate(comparable(sentences)):
-            low, high = sorted((root(index), root(first_with.setdefault(sentence, index))))
-            parents[high] = low
-    return [root(index) for index in range(len(pairs))]
+    numbers: dict[tuple[str, str], int] = {}  # of the sentences, by side and text
+    source, target = (
+        [numbers.setdefault((side, sentence), len(numbers)) for sentence in comparable(sentences)]
+        for side, sentences in (("source", pairs.source), ("target", pairs.target))
+    )
+    graph = coo_array(([True] * len(pairs), (source, target)), shape=(len(numbers), len(numbers)))
+    return connected_components(graph, directed=False)[1][source].tolist()

@@ -102,5 +102,5 @@ class Evaluations(Target):
 
     def read(self) -> None:
         (self._run.evaluation / self.path.name).write_bytes(self.path.read_bytes())
-        [(name, evaluation)] = saved_evaluations(self._run).items()
+        [(name, evaluation)] = saved_evaluations(self._run.evaluation, self._run.model_sha256).items()
         assert _evaluation(self._run.evaluation, name, evaluation).startswith("## Scores on ")

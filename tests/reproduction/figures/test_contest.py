@@ -10,7 +10,6 @@ from bytenet.datasets import Pairs
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE
 from bytenet.reproduction.figures.contest import changes
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
-from bytenet.reproduction.figures.contest.decoding_cost import on_line
 from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
 from bytenet.reproduction.registry import find_experiment
 
@@ -33,10 +32,6 @@ def test_steps_are_those_of_the_time():
     for name, system in SYSTEMS.items():
         steps = training_of(name, "cpu", CHOSEN[name], 30).config(1).training.max_steps
         assert steps == round(30 * system.steps_a_minute)
-
-
-def test_line_through_two_points():
-    assert on_line(800, (50, 1.0), (200, 1.3)) == pytest.approx(2.5)
 
 
 def test_costs_of_decoding_are_compared_with_short_texts_and_with_a_line():

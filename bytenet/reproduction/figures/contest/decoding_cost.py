@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, System
@@ -54,7 +56,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         # The shortest sentences are left out: a fixed cost of each search weighs most there.
         if len(costs) == 4:
             _, first, middle, last = sorted(costs)
-            expected = on_line(middle, (first, costs[first]), (last, costs[last]))
+            expected = float(np.interp(middle, (first, last), (costs[first], costs[last])))
             comparisons.append((middle, f"the line from {first} to {last}", expected))
         comparisons_of_all += [
             Verdict(
@@ -64,12 +66,6 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
             for length, words, reference in comparisons
         ]  # fmt: skip
     return comparisons_of_all
-
-
-def on_line(x: float, first: tuple[float, float], second: tuple[float, float]) -> float:
-    """The height at x of the line through two points."""
-    (x1, y1), (x2, y2) = first, second
-    return y1 + (y2 - y1) * (x - x1) / (x2 - x1)
 
 
 def plot(table: Table, path: Path) -> None:

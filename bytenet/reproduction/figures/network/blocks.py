@@ -9,13 +9,13 @@ import numpy as np
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.judging import compare_exact, statement
 from bytenet.reproduction.engine.verdict import Verdict
-
-if TYPE_CHECKING:
-    from bytenet.layers import ResidualBlock
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
 from bytenet.reproduction.figures.network.formulas import DIMS, NUM_BLOCKS, decoder_weights, encoder_weights
 from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.needs import COMPUTED
+
+if TYPE_CHECKING:
+    from bytenet.layers import ResidualBlock
 
 _NETWORKS = (  # variant, width, number of ids; first on digits, then on Europarl
     ("bytenet", 20, 28),

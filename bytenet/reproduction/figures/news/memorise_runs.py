@@ -47,9 +47,9 @@ NEEDS = Needs(
 )
 
 
-def fewer_steps(variant: str, scale: Scale) -> str:
-    """How many steps a smaller training of a variant has, and how many the thesis's has, in words."""
-    of_thesis = round(_EPOCHS[variant] * math.ceil(_PAIRS / _BATCH_SIZE), -2)
+def fewer_steps_without_normalization(scale: Scale) -> str:
+    """How many steps a smaller training without normalisation has, and how many the thesis's has, in words."""
+    of_thesis = round(_EPOCHS["no_norm"] * math.ceil(_PAIRS / _BATCH_SIZE), -2)
     here = f"{_CPU_EPOCHS * CPU_PAIRS // _CPU_BATCH_SIZE:,}" if scale == "cpu" else "a few"
     return f"{here} steps here, about {of_thesis:,} in the thesis"
 

@@ -1,7 +1,6 @@
 """Verdicts on models that learn NewsTest 2014 by heart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 from typing import Literal
 
@@ -13,15 +12,13 @@ from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.judging import compare, comparison, statement
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.news.memorise_runs import fewer_steps
 from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled
 from bytenet.reproduction.figures.shared.thesis_curves import MEMORISED, published_value
 
 CROSS_ENTROPY, BLEU = "sentence_cross_entropy", "bleu"
-
-
+_ALPHA = 0.3  # weight of the newest value when curves are smoothed
 # The thesis's curve without normalisation ends between 77 and 82.
 _BLEU_WITHOUT_NORMALIZATION = 80
 
@@ -40,13 +37,15 @@ def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float) -> lis
     return first_epochs
 
 
-def _share_of_loss_at_bleu(table: Table, run: str, threshold: float, alpha: float) -> list[float]:
-    """Training cross entropy when the smoothed BLEU passes `threshold`, as a share of its first value, one per seed."""
+def _share_of_loss_at_bleu(table: Table, threshold: float) -> list[float]:
+    """ByteNet's training loss when smoothed BLEU passes `threshold`, as a share of its first value, one per seed."""
     shares = []
-    losses = series(table, run, f"train_{CROSS_ENTROPY}")
-    for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, threshold, alpha), strict=True):
+    losses = series(table, "bytenet", f"train_{CROSS_ENTROPY}")
+    for (epochs, values), epoch in zip(
+        losses.values(), epoch_of_bleu(table, "bytenet", threshold, _ALPHA), strict=True
+    ):
         if np.isfinite(epoch):
-            smoothed = smooth(values, alpha)
+            smoothed = smooth(values, _ALPHA)
             shares.append(float(smoothed[np.searchsorted(epochs, epoch)] / values[0]))
     return shares
 
@@ -54,7 +53,7 @@ def _share_of_loss_at_bleu(table: Table, run: str, threshold: float, alpha: floa
 def rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
     lowest, places, ends = [], [], settled(table, "bytenet", f"test_{CROSS_ENTROPY}")
     for epochs, values in series(table, "bytenet", f"test_{CROSS_ENTROPY}").values():
-        smoothed = smooth(values, 0.3)
+        smoothed = smooth(values, _ALPHA)
         lowest.append(float(smoothed.min()))
         places.append(float(epochs[smoothed.argmin()]))
     ratios = [end / low for end, low in zip(ends, lowest, strict=True)]
@@ -74,7 +73,7 @@ def learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
     test_bleu = settled(table, "bytenet", "test_bleu")
     loss = settled(table, "bytenet", f"train_{CROSS_ENTROPY}")
     printed_loss = _printed("bytenet", "train", CROSS_ENTROPY)
-    begins, middle = (_share_of_loss_at_bleu(table, "bytenet", threshold, 0.3) for threshold in (5, 50))
+    begins, middle = (_share_of_loss_at_bleu(table, threshold) for threshold in (5, 50))
     return [
         _at_size(scale, compare("train BLEU", _printed("bytenet", "train", BLEU), train_bleu, tolerance=3)),
         _at_size(scale, compare("test BLEU", _printed("bytenet", "test", BLEU), test_bleu, tolerance=1)),
@@ -130,7 +129,7 @@ def against_bytenet(variant: str, printed: str, claim: Literal["lower", "higher"
 def _when_bleu_passes_50(
     table: Table, variant: str, printed: str, claim: Literal["lower", "higher"], contradicts: bool, source: str
 ) -> Verdict:
-    own, other = (epoch_of_bleu(table, run, 50, 0.3) for run in (variant, "bytenet"))
+    own, other = (epoch_of_bleu(table, run, 50, _ALPHA) for run in (variant, "bytenet"))
     when = [_epochs(values) for values in (own, other)]
     # A ByteNet that never passes 50 would do so after its training at the earliest.
     ends = [float(epochs[-1]) for epochs, _ in series(table, "bytenet", "train_bleu").values()]
@@ -159,27 +158,26 @@ def about_bytenet(verdict: Verdict, table: Table, beside: Mapping[str, Table]) -
     own = rows_where(table, run="bytenet", seed=1)
     if not other or own == other:
         return verdict
-    words = "this is another training of ByteNet than figure 3.3.2's"
-    return replace(verdict, note=f"{verdict.note}; {words}" if verdict.note else words)
+    return verdict.noting("this is another training of ByteNet than figure 3.3.2's")
 
 
 BYTENET_FIGURE = "fig-3.3.2"
 """The experiment that shows ByteNet alone."""
 
 
-def with_first_loss(variant: str, *arguments):
-    """As `against_bytenet`, with the cross entropy before the first step."""
-    judge = against_bytenet(variant, *arguments)
+def selu_against_bytenet(printed: str, claim: Literal["lower", "higher"], source: str):
+    """As `against_bytenet` for SELU, with the cross entropy before the first step."""
+    judge = against_bytenet("selu", printed, claim, source)
 
     def verdicts(table: Table, scale: Scale, beside: Mapping[str, Table]) -> list[Verdict]:
         end, passes = judge(table, scale, beside)
         # A short training says nothing about SELU.
         at_end = [end, passes if scale == "thesis" else passes.unjudged(_SMALLER)]
-        first = first_values(table, variant, f"train_{CROSS_ENTROPY}")
+        first = first_values(table, "selu", f"train_{CROSS_ENTROPY}")
         if not first:
             return at_end
         quantity = "first train cross entropy of SELU, nats per sentence"
-        published = published_value(MEMORISED[variant], CROSS_ENTROPY, "train", "first")
+        published = published_value(MEMORISED["selu"], CROSS_ENTROPY, "train", "first")
         # Between the two first points of the thesis's figure.
         printed = round(fmean((published.value, published.high or published.value)))
         if scale == "thesis":
@@ -205,7 +203,7 @@ def without_normalization(table: Table, scale: Scale, beside: Mapping[str, Table
             scale,
             compare("train BLEU without normalisation", _BLEU_WITHOUT_NORMALIZATION, ends["no_norm"], tolerance=5),
         ),
-        about_bytenet(never if scale == "thesis" else never.unjudged(fewer_steps("no_norm", scale)), table, beside),
+        about_bytenet(never, table, beside),
         _at_size(
             scale,
             compare(

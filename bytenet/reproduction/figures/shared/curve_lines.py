@@ -9,12 +9,12 @@ import numpy as np
 from bytenet.evaluation import smooth
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.curves import series
 from bytenet.reproduction.figures.shared.plots import SMALL, shown_name
 from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from bytenet.reproduction.figures.shared.curves import series
 
 SPLITS = ("train", "test")
 SPLIT_NAMES = {"train": "training pairs", "test": "test pairs"}

@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Table
-from bytenet.reproduction.figures.shared.plots import SMALL, legend_below, new_figure, save, shown_name, write_beside
-from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 from bytenet.reproduction.figures.shared.curve_lines import (
     FAR,
     SPLIT_NAMES,
@@ -28,6 +23,11 @@ from bytenet.reproduction.figures.shared.curve_lines import (
     set_limits,
     write_above,
 )
+from bytenet.reproduction.figures.shared.plots import SMALL, legend_below, new_figure, save, shown_name, write_beside
+from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def plot_curves(

@@ -1,10 +1,8 @@
 """Profiles of training steps: their settings, their folders, and the thesis's steps beside them."""
 
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +11,7 @@ from typing import Any
 
 from bytenet.config import Config, load_config
 from bytenet.errors import InputError
-from bytenet.files import write_text_atomic
+from bytenet.files import atomic_folder, write_text_atomic
 from bytenet.profiling.traces.plots import KnownStep
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Work
@@ -122,19 +120,18 @@ class Captured:
                 raise InputError(f"{folder} was captured {difference}. Remove it, or give another --runs.")
             return folder
         work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices or ())} in {folder} ...")
-        # A temporary folder beside it: a rename moves the whole profile or nothing.
         folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
-        config_path = new / settings.name
-        write_text_atomic(config_path, config.to_yaml())
-        write_text_atomic(new / _ENVIRONMENT, json.dumps(work.environment, indent=2) + "\n")
-        command = [sys.executable, "-m", "bytenet", "profile", str(config_path), "--out", str(new), *_STEPS[work.scale]]
-        process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if process.returncode:
-            shutil.rmtree(new)
-            last_line = process.stderr.rstrip().rpartition("\n")[2] or "it printed nothing"
-            raise InputError(f"Profiling {self.variant} failed with exit code {process.returncode}: {last_line}")
-        new.rename(folder)
+        with atomic_folder(folder) as new:
+            new.mkdir()
+            config_path = new / settings.name
+            write_text_atomic(config_path, config.to_yaml())
+            write_text_atomic(new / _ENVIRONMENT, json.dumps(work.environment, indent=2) + "\n")
+            options = [str(config_path), "--out", str(new), *_STEPS[work.scale]]
+            command = [sys.executable, "-m", "bytenet", "profile", *options]
+            process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            if process.returncode:
+                last_line = process.stderr.rstrip().rpartition("\n")[2] or "it printed nothing"
+                raise InputError(f"Profiling {self.variant} failed with exit code {process.returncode}: {last_line}")
         return folder
 
 

@@ -8,9 +8,6 @@ from bytenet.evaluation import smooth
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save, write_beside
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 from bytenet.reproduction.figures.time.speed_verdicts import (
     LABELS,
     THESIS_CARDS,
@@ -19,6 +16,9 @@ from bytenet.reproduction.figures.time.speed_verdicts import (
     devices_text,
     rates,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ALPHA = 0.1
 """Weight of the newest value in the smoothing."""

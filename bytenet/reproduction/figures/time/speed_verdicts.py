@@ -31,9 +31,8 @@ def device_counts(table: Table) -> list[int]:
 
 def with_interval_of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
     """The verdict with the interval of `values`, which are the turns of a single measurement."""
-    about_interval = f"the interval is over {len(values)} turns of one measurement"
-    note = f"{verdict.note}; {about_interval}" if verdict.note else about_interval
-    return replace(verdict, interval=student_t(values), seeds=1, note=note)
+    with_interval = replace(verdict, interval=student_t(values), seeds=1)
+    return with_interval.noting(f"the interval is over {len(values)} turns of one measurement")
 
 
 def _compare_mean(quantity: str, printed: float, values: Sequence[float], note: str = "") -> Verdict:
