@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.batching import BatchShapes
-from bytenet.decoding.pair_graphs import PairGraphs
+from bytenet.decoding.batches.batching import BatchShapes
+from bytenet.decoding.batches.pair_graphs import PairGraphs
 from bytenet.errors import InputError
-from bytenet.models.translation_model import TranslationModel, previous_symbols
+from bytenet.models.batch_rows import previous_symbols
+from bytenet.models.translation_model import TranslationModel
 
 
 class Aligner:

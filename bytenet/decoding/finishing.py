@@ -6,9 +6,9 @@ import numpy as np
 
 from bytenet.datasets import EOS_ID, Vocabulary, normalise
 from bytenet.decoding.alignment import Aligner
-from bytenet.decoding.batching import BatchShapes
-from bytenet.decoding.coverage import coverage
-from bytenet.decoding.hypotheses import Hypothesis
+from bytenet.decoding.batches.batching import BatchShapes
+from bytenet.decoding.searches.coverage import coverage
+from bytenet.decoding.searches.hypotheses import Hypothesis
 from bytenet.errors import InputError
 from bytenet.lite.translation import Translation, best_first
 from bytenet.models.translation_model import TranslationModel

@@ -7,8 +7,8 @@ from typing import Any
 
 from bytenet.config import DecodingConfig
 from bytenet.decoding.options import decoding_with
-from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
+from bytenet.decoding.searches.sampling import Sampling
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker

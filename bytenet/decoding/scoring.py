@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
-from bytenet.decoding.batching import BatchShapes
-from bytenet.decoding.pair_graphs import PairGraphs
+from bytenet.decoding.batches.batching import BatchShapes
+from bytenet.decoding.batches.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.lite.characters import check_length, empty_if_blank, fits
 from bytenet.lite.scoring import check_log_probabilities

@@ -11,15 +11,15 @@ from pydantic import ValidationError
 
 from bytenet.config import DataConfig, DecodingConfig
 from bytenet.datasets import Vocabulary
-from bytenet.decoding.batch_search import BatchSearch
-from bytenet.decoding.batching import BatchShapes
+from bytenet.decoding.batches.batch_search import BatchSearch
+from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.decoding.finishing import Finisher
-from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.options import problems_of_search
-from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
+from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
+from bytenet.decoding.searches.sampling import Sampling
 from bytenet.errors import InputError
 from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule

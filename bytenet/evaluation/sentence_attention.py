@@ -91,8 +91,8 @@ def attention_of_pairs(
     """
     from keras.ops import convert_to_numpy
 
-    from bytenet.decoding.batching import BatchShapes, pad_batch
-    from bytenet.models.translation_model import previous_symbols
+    from bytenet.decoding.batches.batching import BatchShapes, pad_batch
+    from bytenet.models.batch_rows import previous_symbols
 
     check_attention(model)
     model.check_vocabulary(vocabulary.size)

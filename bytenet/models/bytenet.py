@@ -8,8 +8,9 @@ from keras import ops
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
 from bytenet.layers.residual.attending_stack import AttendingStack
+from bytenet.models.batch_rows import repeat_for_beams, rows_of_parents
 from bytenet.models.ring_buffer import RingBuffer
-from bytenet.models.translation_model import ProfilePart, TranslationModel, repeat_for_beams, rows_of_parents
+from bytenet.models.translation_model import ProfilePart, TranslationModel
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -15,8 +15,9 @@ from bytenet.layers.gated.maps import make_map
 from bytenet.layers.gated.stack import GatedStack
 from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.tied_head import TiedHead
+from bytenet.models.batch_rows import rows_of_parents
 from bytenet.models.ring_buffer import RingBuffers
-from bytenet.models.translation_model import ProfilePart, TranslationModel, rows_of_parents
+from bytenet.models.translation_model import ProfilePart, TranslationModel
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -13,7 +13,8 @@ from bytenet.layers.attention.stack import AttentionStack
 from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.tied_head import TiedHead
-from bytenet.models.translation_model import ProfilePart, TranslationModel, rows_of_parents
+from bytenet.models.batch_rows import rows_of_parents
+from bytenet.models.translation_model import ProfilePart, TranslationModel
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -24,8 +24,8 @@ from bytenet.training.callbacks import (
     WholeSetEvaluation,
     make_update,
 )
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.distribution.agreement import Agreement
-from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
 from bytenet.training.tasks import Task
 from bytenet.training.validation import BatchSampler, ValidationFunctions, Validator

@@ -17,20 +17,20 @@ from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.checkpoints import check_not_lost, checkpoints, latest_checkpoint, note_beginning, restore_run
+from bytenet.training.compiled_models.model_pool import ModelPool
+from bytenet.training.compiled_models.trainable_model import check_decoding
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.failures import explaining_ends
+from bytenet.training.distribution.same_training import check_same_training
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.end_message import end_message
 from bytenet.training.environment import write_environment
-from bytenet.training.model_pool import ModelPool
-from bytenet.training.same_training import check_same_training
-from bytenet.training.start_messages import say_what_is_trained
+from bytenet.training.messages.end import end_message
+from bytenet.training.messages.start import say_what_is_trained
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.resumption import messages_of_resuming, resumed_config
 from bytenet.training.tasks.starts import take_over_start
-from bytenet.training.trainable_model import check_decoding
 
 
 def train(

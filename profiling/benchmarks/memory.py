@@ -12,8 +12,8 @@ from bytenet.profiling.benchmarks.resident_memory import peak_resident_bytes, re
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training import replica_devices
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
+from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_up_keras
 from bytenet.training.distribution.strategies import make_strategy
-from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 _STEPS = 2  # some libraries allocate the memory that they keep only in the second step
 

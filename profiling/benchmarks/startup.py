@@ -151,7 +151,7 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     import keras
 
     from bytenet.training import trainer
-    from bytenet.training.model_pool import ModelPool
+    from bytenet.training.compiled_models.model_pool import ModelPool
     from bytenet.training.tasks import make_task
 
     class Marks(keras.callbacks.Callback):

@@ -17,11 +17,11 @@ from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_da
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
 from bytenet.saved.model_size import num_trainable
+from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_up_keras
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.datasets import Pairs, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.alignment import Aligner
-from bytenet.decoding.batching import BatchShapes
+from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.errors import InputError
 from bytenet.evaluation.sentence_attention import SentenceAttention, attention_of_pairs
 from bytenet.models import build_model

@@ -69,7 +69,7 @@ def scores_of(printed):
 def test_several_models_score_with_the_mean_of_their_probabilities(
     run_folder, attentive_run_folder, invoke, files, tmp_path
 ):
-    from bytenet.decoding.batching import pad_batch
+    from bytenet.decoding.batches.batching import pad_batch
     from bytenet.run_folder import RunFolder
 
     alone, twice = (scores_of(invoke(score, *[run_folder.path] * count, *files).stdout) for count in (1, 2))

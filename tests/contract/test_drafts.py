@@ -2,7 +2,7 @@
 
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
-from bytenet.decoding.draft import DraftSearch
+from bytenet.decoding.searches.draft import DraftSearch
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, parametrize
 from .varied_model import varied

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
-from bytenet.decoding.batching import pad_batch
+from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.export.litert import litert_model_with_score
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.scoring import teacher_forced_log_probabilities

@@ -8,7 +8,7 @@ from keras.ops import convert_to_numpy
 from bytenet.config import TrainingConfig, load_config
 from bytenet.errors import ConfigError
 from bytenet.models import build_model
-from bytenet.training.compilation import check_trainable, compile_model
+from bytenet.training.compiled_models.compilation import check_trainable, compile_model
 from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize, randomize

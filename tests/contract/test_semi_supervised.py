@@ -12,7 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
-from bytenet.training.trainable_model import set_seed
+from bytenet.training.compiled_models.trainable_model import set_seed
 
 from .cases import FAMILY_CASES, parametrize
 

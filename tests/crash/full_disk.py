@@ -159,7 +159,7 @@ def _training_works(folder: Path) -> Iterator[Work]:
     from bytenet.decoding import Translator
     from bytenet.run_folder import RunFolder
     from bytenet.training import train
-    from bytenet.training.model_pool import ModelPool
+    from bytenet.training.compiled_models.model_pool import ModelPool
     from tests.crash.victims.exports import names_and_weights
 
     pool = ModelPool()

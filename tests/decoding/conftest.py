@@ -9,7 +9,8 @@ from keras import ops
 
 from bytenet.config import ModelConfig
 from bytenet.config.checks import checked
-from bytenet.models.translation_model import TranslationModel, repeat_for_beams
+from bytenet.models.batch_rows import repeat_for_beams
+from bytenet.models.translation_model import TranslationModel
 
 from .inputs import VOCABULARY
 

@@ -8,11 +8,11 @@ from keras import ops
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
 from bytenet.decoding.alignment import Aligner
-from bytenet.decoding.batching import BatchShapes
-from bytenet.decoding.coverage import coverage
+from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.decoding.finishing import replaced_unknown
-from bytenet.decoding.hypotheses import hypotheses_of
-from bytenet.decoding.search import SearchResult
+from bytenet.decoding.searches.coverage import coverage
+from bytenet.decoding.searches.hypotheses import hypotheses_of
+from bytenet.decoding.searches.search import SearchResult
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import length_penalty_divisor
 

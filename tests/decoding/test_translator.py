@@ -9,10 +9,10 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
-from bytenet.decoding.batching import pad_batch
-from bytenet.decoding.draft import DraftSearch
-from bytenet.decoding.sampling import Sampling
+from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.scoring import PairScorer
+from bytenet.decoding.searches.draft import DraftSearch
+from bytenet.decoding.searches.sampling import Sampling
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
@@ -181,7 +181,7 @@ def test_threads_that_need_a_search_at_the_same_time_share_it(model, monkeypatch
                 of_other_thread.append(None)
                 of_other_thread[0] = translator.batch_search.search()
 
-    monkeypatch.setattr("bytenet.decoding.batch_search.CompiledSearch", SlowSearch)
+    monkeypatch.setattr("bytenet.decoding.batches.batch_search.CompiledSearch", SlowSearch)
     assert translator.batch_search.search() is of_other_thread[0]
 
 
@@ -208,9 +208,9 @@ def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
             compiled.append((source_ids.shape[1], self.was_asked_to_compile))
             return super().__call__(source_ids, *arguments)
 
-    monkeypatch.setattr("bytenet.decoding.batch_search.CompiledSearch", RecordingSearch)
+    monkeypatch.setattr("bytenet.decoding.batches.batch_search.CompiledSearch", RecordingSearch)
     # One row of one beam. Lines have 21 and 51 symbols and 4 more to write. A step counts 26: 650 and 1430 per line.
-    monkeypatch.setattr("bytenet.decoding.compilation_choice._WORK_THAT_PAYS", 1900)
+    monkeypatch.setattr("bytenet.decoding.batches.compilation_choice._WORK_THAT_PAYS", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
     translator = Translator(model, VOCABULARY, beam_size=1, batch_size=1)
     one_by_one = list(translator.translate(lines, window=1))

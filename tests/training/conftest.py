@@ -18,7 +18,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 
 from ..contract.cases import randomize
 

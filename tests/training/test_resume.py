@@ -17,7 +17,7 @@ RESUME_AND_TRAIN = """
 import sys
 from bytenet.config import load_config
 from bytenet.training import train
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 
 killed, unbroken, *overrides = sys.argv[1:]
 config, pool = load_config("digits", overrides), ModelPool()

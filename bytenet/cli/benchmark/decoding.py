@@ -61,7 +61,7 @@ def decoding(
     from bytenet.models import build_model
     from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
     from bytenet.profiling.benchmarks.training_case import refuse_start
-    from bytenet.training.trainable_model import set_up_keras
+    from bytenet.training.compiled_models.trainable_model import set_up_keras
 
     refuse_start(config)
     set_up_keras(config)

@@ -22,8 +22,8 @@ class DecodingConfig:
     """The search for translations after training. Options of the commands override it."""
 
     beam_size: Positive = 10  # hypotheses that are kept; 1 is greedy search
-    # Random translations of each line that are drawn instead of a search, see `bytenet.decoding.sampling`; 0 is the
-    # search. They are ranked as the hypotheses of a beam.
+    # Random translations of each line that are drawn instead of a search; 0 is the search. They are ranked as the
+    # hypotheses of a beam. See `bytenet.decoding.searches.sampling`.
     samples: NonNegative = 0
     temperature: PositiveFloat = 1.0  # of the samples: below 1, likely symbols are drawn more often
     top_k: NonNegative = 0  # samples have only the k likeliest symbols at each step; 0 is all

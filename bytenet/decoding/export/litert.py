@@ -10,7 +10,7 @@ import tensorflow as tf
 from bytenet.datasets import EOS_ID
 from bytenet.decoding.export.preparation import check_exportable, check_no_reranker, target_limits
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
-from bytenet.decoding.search import SearchResult
+from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path

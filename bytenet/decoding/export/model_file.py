@@ -10,7 +10,7 @@ from keras.ops import convert_to_numpy
 from bytenet.config import Config, DataConfig
 from bytenet.decoding.export.litert import Precision, litert_model_with_score
 from bytenet.decoding.export.preparation import check_no_reranker
-from bytenet.decoding.forbidden_symbols import forbidden_symbols
+from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path

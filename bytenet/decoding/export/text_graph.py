@@ -4,9 +4,9 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.datasets.text.graph_encoding import decode_graph, encode_graph, is_blank_graph
-from bytenet.decoding.batching import SHORTEST
+from bytenet.decoding.batches.batching import SHORTEST
 from bytenet.decoding.export.preparation import target_limits
-from bytenet.decoding.search import SearchResult
+from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
 
 

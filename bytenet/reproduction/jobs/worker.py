@@ -56,7 +56,7 @@ def _work(lines: TextIO, answers: TextIO) -> None:
         _print_to(Path(job["log"]))
         from bytenet.config import load_config
         from bytenet.training import train
-        from bytenet.training.model_pool import ModelPool
+        from bytenet.training.compiled_models.model_pool import ModelPool
 
         models = models or ModelPool()
         error = ""

@@ -34,7 +34,7 @@ class RunEngine(TranslatorEngine):
         # TensorFlow takes seconds to import. A wrong path is reported before.
         from bytenet.decoding import Translator
         from bytenet.decoding.alignment import Aligner
-        from bytenet.decoding.draft import DraftSearch
+        from bytenet.decoding.searches.draft import DraftSearch
 
         options["batch_size"] = options.get("batch_size") or _BATCH_SIZE
         translator = Translator.from_run(folder, row_factor=_ROW_FACTOR, **options)

@@ -16,9 +16,9 @@ from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import num_trainable
 from bytenet.training.checkpoints import check_not_lost, latest_checkpoint, note_beginning, restore_run
-from bytenet.training.compilation import compile_model
-from bytenet.training.end_message import end_message
+from bytenet.training.compiled_models.compilation import compile_model
 from bytenet.training.environment import add_fitting, device_names
+from bytenet.training.messages.end import end_message
 from bytenet.training.metrics import CharacterCrossEntropy
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs

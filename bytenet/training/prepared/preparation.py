@@ -11,15 +11,15 @@ from bytenet.files import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable
-from bytenet.training.compilation import check_trainable
+from bytenet.training.compiled_models.compilation import check_trainable
+from bytenet.training.compiled_models.trainable_model import check_decoding, check_longest, set_seed
 from bytenet.training.environment import write_environment
+from bytenet.training.messages.warnings import training_warnings
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.starts import load_starts, take_over_start
-from bytenet.training.trainable_model import check_decoding, check_longest, set_seed
-from bytenet.training.training_warnings import training_warnings
 
 
 def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> PreparedFolder:

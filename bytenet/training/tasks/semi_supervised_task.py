@@ -13,12 +13,12 @@ from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import replicated_step
 from bytenet.training.distribution.strategies import check_devices
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.metrics import SCORES, loss_name, score_name
-from bytenet.training.model_pool import ModelPool
 from bytenet.training.tasks.direction import Direction, Side
 from bytenet.training.tasks.monolingual_text import (
     DIRECTIONS,

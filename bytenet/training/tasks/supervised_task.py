@@ -5,11 +5,11 @@ from typing import Any
 
 import keras
 
+from bytenet.training.compiled_models.trainable_model import make_trainable_model
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.task import Task
-from bytenet.training.trainable_model import make_trainable_model
 
 
 class SupervisedTask(Task):

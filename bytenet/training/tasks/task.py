@@ -17,11 +17,13 @@ from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_p
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
-from bytenet.training.compilation import check_trainable
+from bytenet.training.compiled_models.compilation import check_trainable
+from bytenet.training.compiled_models.model_pool import ModelPool
+from bytenet.training.compiled_models.trainable_model import check_longest, set_up_keras, wants_jit_compile
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.messages.warnings import training_warnings
 from bytenet.training.optimizers.keras_classes import check_optimizer
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
@@ -29,8 +31,6 @@ from bytenet.training.tasks.pairs.in_shards import PairsInShards
 from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
 from bytenet.training.tasks.starts import describe_starts, load_starts
-from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
-from bytenet.training.training_warnings import training_warnings
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 import tensorflow as tf
 
 from bytenet.config import SemiSupervisedConfig
-from bytenet.decoding.beam import beam_search
-from bytenet.decoding.greedy import greedy_search
+from bytenet.decoding.searches.beam import beam_search
+from bytenet.decoding.searches.greedy import greedy_search
 from bytenet.layers import batch_norm_statistics
 from bytenet.models import TranslationModel
 from bytenet.training.optimizers.flat_gradients import flat_gradient, tape_if

@@ -9,9 +9,9 @@ from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import forbidden_symbols
 from bytenet.models import TranslationModel
+from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_seed
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.translator_pair import TranslatorPair
-from bytenet.training.trainable_model import make_trainable_model, set_seed
 
 
 def make_trainable_pair(

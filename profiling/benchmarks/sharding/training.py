@@ -10,7 +10,7 @@ from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
 from bytenet.profiling.benchmarks.sharding.made_data import data_in_files, data_in_shards
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.tasks import Task, make_task
 
 _TURNS_A_SHARD = 2  # so every second turn waits for a shard, if anything does

@@ -14,11 +14,11 @@ from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, Training
 from bytenet.profiling.benchmarks.workers.exchange import exchange_of
 from bytenet.profiling.benchmarks.workers.processes import on_each_worker
 from bytenet.saved.model_size import num_trainable
+from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_up_keras
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 _FIRST_STEPS = 2  # tracing, and libraries that choose their algorithms
 _STEPS = 5  # of a turn

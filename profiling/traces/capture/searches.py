@@ -17,8 +17,8 @@ from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, read_corpus, training_p
 from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
+from bytenet.training.compiled_models.trainable_model import set_up_keras
 from bytenet.training.tasks.starts import take_over_start
-from bytenet.training.trainable_model import set_up_keras
 
 
 @dataclass(frozen=True)

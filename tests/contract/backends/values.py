@@ -24,7 +24,7 @@ from bytenet.layers import ThesisCodeUniform, batch_norm_statistics, initializer
 from bytenet.layers.fast import use_tap_products
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 from bytenet.models import build_model
-from bytenet.training.compilation import compile_model
+from bytenet.training.compiled_models.compilation import compile_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule

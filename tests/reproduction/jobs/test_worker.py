@@ -53,7 +53,7 @@ def train(config, run, resume, models):
         time.sleep(60)
     (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
 
-for name in ("bytenet.training", "bytenet.training.model_pool"):
+for name in ("bytenet.training", "bytenet.training.compiled_models.model_pool"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__dict__.update(train=train, ModelPool=ModelPool)
 """

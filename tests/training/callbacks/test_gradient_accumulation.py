@@ -159,7 +159,7 @@ from bytenet.config import load_config
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.distribution.strategies import make_strategy
 
 make_strategy(["CPU:0", "CPU:1"])

@@ -11,7 +11,7 @@ import keras, numpy as np, tensorflow as tf
 from bytenet.config import load_config
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.distribution.strategies import make_strategy
 
 make_strategy(["CPU:0", "CPU:1"])

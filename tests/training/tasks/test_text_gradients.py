@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from keras.ops import convert_to_numpy
 
-from bytenet.decoding.beam import beam_search
+from bytenet.decoding.searches.beam import beam_search
 from bytenet.layers import batch_norm_statistics
 from bytenet.training.tasks.marginal import log_likelihoods
 

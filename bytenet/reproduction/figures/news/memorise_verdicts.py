@@ -12,6 +12,7 @@ from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.judging import compare, comparison, statement
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.news.memorise_runs import fewer_steps_without_normalization
 from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled
@@ -41,9 +42,8 @@ def _share_of_loss_at_bleu(table: Table, threshold: float) -> list[float]:
     """ByteNet's training loss when smoothed BLEU passes `threshold`, as a share of its first value, one per seed."""
     shares = []
     losses = series(table, "bytenet", f"train_{CROSS_ENTROPY}")
-    for (epochs, values), epoch in zip(
-        losses.values(), epoch_of_bleu(table, "bytenet", threshold, _ALPHA), strict=True
-    ):
+    passed = epoch_of_bleu(table, "bytenet", threshold, _ALPHA)
+    for (epochs, values), epoch in zip(losses.values(), passed, strict=True):
         if np.isfinite(epoch):
             smoothed = smooth(values, _ALPHA)
             shares.append(float(smoothed[np.searchsorted(epochs, epoch)] / values[0]))
@@ -198,6 +198,8 @@ def without_normalization(table: Table, scale: Scale, beside: Mapping[str, Table
         "never completely memorizes the training dataset", gaps, "higher", contradicts=True,
         source="result-selu-bytenet.tex:14",
     )  # fmt: skip
+    if scale != "thesis":
+        never = never.unjudged(fewer_steps_without_normalization(scale))
     return [
         _at_size(
             scale,

@@ -8,8 +8,8 @@ import tensorflow as tf
 from bytenet.config import DecodingConfig
 from bytenet.config.checks import NonNegative, Positive, PositiveFloat, Share, checked
 from bytenet.datasets import PAD_ID
-from bytenet.decoding.search import SearchResult, best_hypotheses, check_ranking, score_divisor
-from bytenet.decoding.symbol_by_symbol import symbol_by_symbol
+from bytenet.decoding.searches.search import SearchResult, best_hypotheses, check_ranking, score_divisor
+from bytenet.decoding.searches.symbol_by_symbol import symbol_by_symbol
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 

@@ -14,7 +14,7 @@ from bytenet.decoding.finishing import check_finishing
 from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.training.compilation import compile_model
+from bytenet.training.compiled_models.compilation import compile_model
 from bytenet.training.distribution.batch_statistics import synchronize_batch_normalization
 from bytenet.training.optimizers.choice import make_optimizer
 

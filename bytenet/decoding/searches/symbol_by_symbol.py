@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.decoding.search import (
+from bytenet.decoding.searches.search import (
     SearchResult,
     empty_symbols,
     length_limits_or_default,

@@ -7,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.decoding.batching import pad_batch
-from bytenet.decoding.graph_cache import GraphCache
-from bytenet.decoding.search import empty_symbols, symbol_offsets
+from bytenet.decoding.batches.batching import pad_batch
+from bytenet.decoding.batches.graph_cache import GraphCache
+from bytenet.decoding.searches.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
 from bytenet.lite.characters import check_length
 

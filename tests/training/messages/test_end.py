@@ -4,7 +4,7 @@ import pytest
 
 from bytenet.config import TrainingConfig
 from bytenet.run_folder import RunFolder
-from bytenet.training.end_message import end_message
+from bytenet.training.messages.end import end_message
 from bytenet.training.state import TrainingState
 
 

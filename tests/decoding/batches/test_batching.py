@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bytenet.decoding.batching import BatchShapes, pad_batch
+from bytenet.decoding.batches.batching import BatchShapes, pad_batch
 
 LENGTHS = [5, 9, 1, 7, 3, 8, 2]
 

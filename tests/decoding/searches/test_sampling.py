@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 from bytenet.decoding import CompiledSearch, Sampling, Translator
 
-from .inputs import LINES, VOCABULARY
+from ..inputs import LINES, VOCABULARY
 
 SOURCES = np.array([[3, 2, 1, 0], [2, 2, 3, 1]], np.int32)
 TWICE = [*LINES, "dad"]  # with one line twice

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.decoding.search import (
+from bytenet.decoding.searches.search import (
     SearchResult,
     best_hypotheses,
     check_ranking,

@@ -6,7 +6,7 @@ from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.decoding import CompiledSearch, beam_search, greedy_search
 from bytenet.models import RecurrentTranslator
 
-from .inputs import SOURCES
+from ..inputs import SOURCES
 
 
 def test_compiled_search_equals_greedy_search_or_beam_search(recurrent_model):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID
-from bytenet.decoding.search import SearchResult
-from bytenet.decoding.symbol_by_symbol import symbol_by_symbol
+from bytenet.decoding.searches.search import SearchResult
+from bytenet.decoding.searches.symbol_by_symbol import symbol_by_symbol
 from bytenet.models.translation_model import TranslationModel
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID
-from bytenet.decoding.beam import beam_search
-from bytenet.decoding.graph_cache import GraphCache
-from bytenet.decoding.greedy import greedy_search
-from bytenet.decoding.sampling import Sampling, sample
-from bytenet.decoding.search import SearchResult, length_limits_or_default
+from bytenet.decoding.batches.graph_cache import GraphCache
+from bytenet.decoding.searches.beam import beam_search
+from bytenet.decoding.searches.greedy import greedy_search
+from bytenet.decoding.searches.sampling import Sampling, sample
+from bytenet.decoding.searches.search import SearchResult, length_limits_or_default
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 

@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.training import same_training
+from bytenet.training.distribution import same_training
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.tasks import make_task
 

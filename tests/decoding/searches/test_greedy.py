@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.decoding import CompiledSearch
 
-from .inputs import SOURCES
+from ..inputs import SOURCES
 
 
 def _greedy_by_whole_prefixes(model, sources, max_length):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.batching import BatchShapes, pad_batch
-from bytenet.decoding.graph_cache import GraphCache
+from bytenet.decoding.batches.batching import BatchShapes, pad_batch
+from bytenet.decoding.batches.graph_cache import GraphCache
 
 
 class PairGraphs:

@@ -8,12 +8,12 @@ import numpy as np
 
 from bytenet.config import DecodingConfig
 from bytenet.datasets import EOS_ID
-from bytenet.decoding.batching import BatchShapes, pad_batch
-from bytenet.decoding.compilation_choice import CompilationChoice
-from bytenet.decoding.compiled_search import CompiledSearch
+from bytenet.decoding.batches.batching import BatchShapes, pad_batch
+from bytenet.decoding.batches.compilation_choice import CompilationChoice
 from bytenet.decoding.finishing import Finisher
-from bytenet.decoding.hypotheses import hypotheses_of
-from bytenet.decoding.sampling import Sampling
+from bytenet.decoding.searches.compiled_search import CompiledSearch
+from bytenet.decoding.searches.hypotheses import hypotheses_of
+from bytenet.decoding.searches.sampling import Sampling
 from bytenet.lite.translation import Translation
 from bytenet.models.translation_model import TranslationModel
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bytenet.decoding.search import SearchResult
+from bytenet.decoding.searches.search import SearchResult
 from bytenet.errors import ModelError
 from bytenet.lite.translation import NO_HYPOTHESIS
 

@@ -5,7 +5,7 @@ import pytest
 
 from bytenet.decoding import CompiledSearch, beam_search
 
-from .inputs import SOURCES
+from ..inputs import SOURCES
 
 UNIFORM = [0.25] * 4
 

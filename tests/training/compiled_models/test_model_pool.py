@@ -5,7 +5,7 @@ import pytest
 from keras.ops import convert_to_numpy
 
 from bytenet.training.checkpoints import training_variables
-from bytenet.training.model_pool import ModelPool
+from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.tasks import make_task
 
 

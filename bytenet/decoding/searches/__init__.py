@@ -1,0 +1,1 @@
+"""The searches: greedy, beam and random translations, for batches of sentences."""
