@@ -1,9 +1,17 @@
 """The private names of Keras and TensorFlow that we use still work as needed."""
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from bytenet.private_api import all_layers, build_loss_and_metrics, build_nothing_in_fit, function_graph
+from bytenet.private_api import (
+    all_layers,
+    averages_of,
+    build_loss_and_metrics,
+    build_nothing_in_fit,
+    function_graph,
+    weight_copies_of,
+)
 
 
 class Outer(keras.layers.Layer):
@@ -35,6 +43,18 @@ def test_metrics_have_their_variables_before_the_first_step():
     assert not [variable for variable in model.metrics_variables if "accuracy" in variable.path]
     build_loss_and_metrics(model, keras.KerasTensor((None,), "int32"), keras.KerasTensor((None, 2), "float32"))
     assert [variable for variable in model.metrics_variables if "accuracy" in variable.path]
+
+
+def test_averages_and_copies_are_those_of_the_weights_in_their_order():
+    weights = [keras.Variable(np.full(size, 2.0, "float32")) for size in (1, 3)]
+    averaging = keras.optimizers.SGD(1.0, use_ema=True, ema_momentum=0.5)
+    copying = keras.optimizers.ScheduleFreeAdamW()
+    for optimizer in (averaging, copying):
+        optimizer.build(weights)
+    np.testing.assert_array_equal(np.concatenate(weight_copies_of(copying)), [2, 2, 2, 2])
+    assert weight_copies_of(averaging) == []
+    averaging.apply([tf.ones(1), tf.ones(3)], weights)
+    assert [tuple(average.shape) for average in averages_of(averaging)] == [(1,), (3,)]
 
 
 def test_fit_uses_the_function_it_is_given_and_builds_nothing():

@@ -89,7 +89,9 @@ def _config(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
         return load_config(RunFolder.open(run_dir).config_path, overrides)
     goes_on = resume and not RunFolder(run_dir).missing
     config, choice = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
-    message = choice if choice or overrides or goes_on or preset_or_file is None else expectation(preset_or_file)
+    message = choice
+    if not choice and not goes_on and preset_or_file is not None:
+        message = expectation(preset_or_file, overrides)
     if message:
         say(message)
     return config

@@ -1,11 +1,20 @@
 """What a training with a preset can be expected to reach, from figures that were measured with it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import yaml
 from pydantic import TypeAdapter
 
 from bytenet.config.preset_files import measured_files
+
+# Other values of these settings change the scores by chance at most.
+_SAME_SCORES = {
+    "training.seed",
+    "training.keep_checkpoints",
+    "training.checkpoint_every_steps",
+    "training.checkpoint_every_seconds",
+}
 
 
 @dataclass(frozen=True)
@@ -48,9 +57,15 @@ def measured(preset: str) -> MeasuredTraining | None:
     )
 
 
-def expectation(preset: str) -> str | None:
-    """What to expect of a training with a preset, for people, or None if it was not measured."""
-    return _sentences("What to expect", preset)
+def expectation(preset: str, overrides: Iterable[str] = ()) -> str | None:
+    """What to expect of a training with a preset, for people, or None if it was not measured.
+
+    Args:
+        preset: its name.
+        overrides: settings that are changed, as "section.key=value". Most of them make other scores.
+    """
+    changed = {override.partition("=")[0].strip() for override in overrides}
+    return _sentences("What to expect", preset) if changed <= _SAME_SCORES else None
 
 
 def measurement(preset: str) -> str | None:

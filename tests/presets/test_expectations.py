@@ -25,3 +25,8 @@ def test_what_to_expect_has_times_scores_and_machine():
 def test_nothing_is_expected_of_what_was_not_measured():
     assert expectation("europarl") is None
     assert expectation("my.yaml") is None
+    assert expectation("multi30k-attention", ["training.seed=2", "model.dropout=0.1"]) is None
+
+
+def test_another_seed_may_be_expected_to_reach_the_same():
+    assert expectation("multi30k-attention", ["training.seed=2"]) == expectation("multi30k-attention")
