@@ -56,6 +56,8 @@ class CsvLog:
         try:
             header, *lines = text.split("\n")[:-1]
             names = header.split(",")
+            if "" in names or len(set(names)) < len(names):
+                raise ValueError("its header has a column without a name, or the same one twice")
             rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
         except ValueError as error:
             raise _damaged(self.path, error) from None

@@ -53,6 +53,13 @@ def test_values_keep_their_column_when_a_resumed_run_has_other_columns(tmp_path)
     assert log.path.read_text() == "step,seconds,loss,bleu\n1,3,,2\n5,7,,\n"
 
 
+@pytest.mark.parametrize("header", ["", "step,", "step,loss,loss"])
+def test_a_damaged_header_is_refused(tmp_path, header):
+    (tmp_path / "log.csv").write_text(f"{header}\n")
+    with pytest.raises(InputError, match="is damaged"):
+        CsvLog(tmp_path / "log.csv", ["step", "loss"]).append({"step": 1})
+
+
 def test_removed_file_starts_again_with_its_header(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step"])
     log.append({"step": 1})

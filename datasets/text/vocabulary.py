@@ -68,7 +68,7 @@ class Vocabulary:
             )
         characters = sorted(characters)
         for character in characters:
-            # Without TensorFlow: texts have its normal form already.
+            # Python's test is enough, and needs no TensorFlow: the texts were normalised before.
             is_normal = unicodedata.is_normalized("NFC", character)
             if len(character) != 1 or "\ud800" <= character <= "\udfff" or not is_normal:
                 raise InputError(f"A vocabulary has single characters in NFC; found {shown(character)}.")

@@ -37,6 +37,14 @@ def test_save_writes_scores_translations_and_samples(tmp_path):
     assert paths[2].read_text() == "a cat\n\n"
 
 
+def test_save_changes_all_files_or_none(tmp_path):
+    paths = _evaluation(hypotheses=["a dog", ""]).save(tmp_path)
+    before = [path.read_bytes() for path in paths]
+    with pytest.raises(UnicodeEncodeError):
+        _evaluation(hypotheses=["a cat", "\ud800"]).save(tmp_path)
+    assert [path.read_bytes() for path in paths] == before
+
+
 def test_saved_evaluations_are_read_by_name(tmp_path):
     run = RunFolder(tmp_path)
     assert saved_evaluations(run.evaluation, run.model_sha256) == {}

@@ -75,6 +75,7 @@ _COMMANDS = """## Run it again
 
 ```
 bytenet reproduce --list                      # all experiments, what they need, how long they take
+bytenet reproduce fig-3.3.1 --scale smoke     # tries the command in a minute; do not use its numbers
 bytenet reproduce fig-3.3.1 --scale cpu       # trains, then saves data, picture and verdicts in reproduction/
 ```
 

@@ -1,5 +1,6 @@
 """The parameters of requests: from the query string, a form, or JSON, as the clients of LibreTranslate send them."""
 
+import codecs
 import json
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
@@ -116,7 +117,7 @@ async def _read_multipart(request: Request, max_fields: int) -> list[tuple[str, 
     _, options = parse_options_header(request.headers["content-type"])
     try:
         (await request.body()).decode("utf-8")
-        if options.get(b"charset", b"utf-8").lower() != b"utf-8":
+        if codecs.lookup(options.get(b"charset", b"utf-8").decode("latin-1")).name != "utf-8":
             raise ValueError
         # The size of the whole body is limited already.
         async with request.form(max_files=0, max_fields=max_fields, max_part_size=2**63) as form:

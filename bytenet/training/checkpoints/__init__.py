@@ -1,13 +1,11 @@
 """Checkpoints from which a run goes on exactly as if it had never stopped: their files, content and average."""
 
 from bytenet.training.checkpoints.content import (
-    read_variables,
     restore_checkpoint,
     restore_run,
     save_checkpoint,
     spread_metric_sums,
     training_variables,
-    variables_of_translator,
 )
 from bytenet.training.checkpoints.files import check_not_lost, checkpoints, latest_checkpoint, note_beginning
 
@@ -16,11 +14,9 @@ __all__ = [
     "checkpoints",
     "latest_checkpoint",
     "note_beginning",
-    "read_variables",
     "restore_checkpoint",
     "restore_run",
     "save_checkpoint",
     "spread_metric_sums",
     "training_variables",
-    "variables_of_translator",
 ]

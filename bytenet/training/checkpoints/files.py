@@ -48,17 +48,10 @@ def check_not_lost(run: RunFolder) -> None:
     A training that was killed after it saved a model and before its first checkpoint has lost none.
     """
     if run.model_path.is_file() and not checkpoints(run.checkpoints) and not (run.checkpoints / _NONE_YET).is_file():
-        starts = {"training.start": run.path}
-        if run.config.semi_supervised.enabled:
-            starts = {
-                "semi_supervised.start_forward": run.path,
-                "semi_supervised.start_backward": run.path / "backward",
-            }
-        options = " ".join(f"--set {shlex.quote(f'{name}={path}')}" for name, path in starts.items())
         raise InputError(
             f"{run.path} has a trained model, but no checkpoint that its training could go on from. Start from the "
-            f"model: begin a new run in another folder, with {options}. To train again from the beginning, delete "
-            f"{run.model_path}."
+            f"model: begin a new run in another folder, with {_start_options(run)}. To train again from the beginning, "
+            f"delete {run.model_path}."
         )
 
 
@@ -66,9 +59,21 @@ def help_with_damage(path: Path) -> str:
     """What to do if a checkpoint of a run is damaged."""
     if len(checkpoints(path.parent)) > 1:
         return "Delete it; the run then resumes from the one before it."
-    if RunFolder(path.parent.parent).model_path.is_file():
+    run = RunFolder(path.parent.parent)
+    if run.model_path.is_file():
         return (
-            "The run has no other checkpoint. Bring back a copy of this one; or begin a new run from the model of the "
-            "run, with training.start."
+            "The run has no other checkpoint. Bring back a copy of this one; or begin a new run in another folder, "
+            f"with {_start_options(run)}."
         )
     return "Delete it; the run then begins again."
+
+
+def _start_options(run: RunFolder) -> str:
+    """The options of a training that starts from the model of a run."""
+    starts = {"training.start": run.path}
+    if not run.missing and run.config.semi_supervised.enabled:
+        starts = {
+            "semi_supervised.start_forward": run.path,
+            "semi_supervised.start_backward": run.path / "backward",
+        }
+    return " ".join(f"--set {shlex.quote(f'{name}={path}')}" for name, path in starts.items())

@@ -34,8 +34,8 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     Attributes:
         schedule: the learning rate as it was given.
         accumulates: as given.
-        gradient_norm: float32 variable, L2 norm of the gradient of the latest batch before clipping; of all batches
-            together after an update. Made by `build`.
+        gradient_norm: float32 variable, L2 norm of the gradient of the latest batch before clipping. After an update
+            with accumulated gradients, it is the norm of their mean. Made by `build`.
         batch_weight: float32 variable, weight of the next batch in the mean over the accumulated batches. It is the
             number over which the loss of the batch is averaged: its sentences or its characters. Made by `build`, only
             for accumulation.
