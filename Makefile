@@ -3,7 +3,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 INSTALLED := $(VENV)/.installed
-# Our own environment is made anew for another Python; one that is given as VENV is taken as it is.
+# When the requirements change, our own environment is made anew for another Python; one that is given as VENV is taken
+# as it is. To change the Python at another time, delete .venv/.installed.
 SAME_PYTHON = $(if $(filter file,$(origin VENV)),-a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)")
 
 BACKENDS_VENV := .venv-backends

@@ -1,6 +1,7 @@
 """A trained model by its path or name: a run folder, a `.bytenet` file, or a pretrained model of the package."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,7 +75,8 @@ def find_model(name: str | os.PathLike[str]) -> Path:
         path = Path(name)
         if is_model_file(path):
             raise
+        command = f"bytenet train PRESET --run {shlex.quote(str(path))}"
         raise MissingFileError(
-            f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
-            f"the name of a pretrained model. {names_hint(path.name)}"
+            f"{path} does not exist; expected the folder of a run, which `{command}` makes, or the name of a "
+            f"pretrained model. {names_hint(path.name)}"
         ) from error

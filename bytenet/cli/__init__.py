@@ -4,7 +4,9 @@ Exit codes: 0 success; 1 failure, explained by a message; 2 wrong use or a wrong
 stdout; messages and progress go to stderr.
 """
 
+import io
 import os
+import sys
 import traceback
 
 import click
@@ -96,6 +98,8 @@ def main() -> None:
     # TensorFlow's remarks on the machine would hide the messages. Users who set the level to 0 or 1 ask for them.
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") not in ("0", "1"):
         drop_remarks()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack characters
     compile_cache.turn_on()
     keep_freed_memory()
     _group(prog_name="bytenet")

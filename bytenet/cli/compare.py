@@ -156,10 +156,12 @@ def compare(
     comparison = compare_translations(sources, references, dict(named), language, bootstrap)
     choices: tuple[Choice, ...] = CHOICES if table == "all" else (table,)
     page = _json(comparison.to_dict()) if as_json else comparison_page(comparison, choices, count, by, min_chars)
-    click.echo(page, nl=False)
-    if csv_path is not None:
-        chosen = [(choice, comparison.choose(choice, count, by, min_chars)) for choice in choices]
-        _write_csv(csv_path, comparison, chosen)
+    try:
+        click.echo(page, nl=False)
+    finally:  # also if the reader of a pipe is gone
+        if csv_path is not None:
+            chosen = [(choice, comparison.choose(choice, count, by, min_chars)) for choice in choices]
+            _write_csv(csv_path, comparison, chosen)
 
 
 def _json(content: dict) -> str:

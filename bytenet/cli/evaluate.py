@@ -14,6 +14,7 @@ from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.translation_progress import translation_progress
 
 if TYPE_CHECKING:
+    from bytenet.evaluation import Evaluation
     from bytenet.evaluation.evaluate_run import Split
     from bytenet.model_file import ModelFile
     from bytenet.run_folder import RunFolder
@@ -115,20 +116,28 @@ def evaluate(
             together_with=models[1:],
             **options,
         )
-    if as_json:
-        click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        for score in evaluation.scores:
-            click.echo(str(score))
-        texts = zip(evaluation.sources, evaluation.references, evaluation.hypotheses, strict=True)
-        for source_text, reference_text, hypothesis in islice(texts, show):
-            wrong = "" if hypothesis == reference_text else f"   (reference: {reference_text})"
-            click.echo(f"{source_text} → {hypothesis}{wrong}")
-    if evaluation.num_unended:
-        say(f"{evaluation.num_unended} translations reached the length limit without an end.")
-    if output_dir is not None:
-        paths = evaluation.save(output_dir)  # last, so that the scores are printed even if the disk is full
-        say(f"Saved {', '.join(map(str, paths))}.")
+    try:
+        if as_json:
+            click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
+        else:
+            _print_scores(evaluation, show)
+        if evaluation.num_unended:
+            say(f"{evaluation.num_unended} translations reached the length limit without an end.")
+    finally:
+        # Scores are printed even if the disk is full, and saved even if the reader of a pipe is gone.
+        if output_dir is not None:
+            paths = evaluation.save(output_dir)
+            say(f"Saved {', '.join(map(str, paths))}.")
+
+
+def _print_scores(evaluation: "Evaluation", show: int) -> None:
+    """Print the scores, and the first `show` translations."""
+    for score in evaluation.scores:
+        click.echo(str(score))
+    texts = zip(evaluation.sources, evaluation.references, evaluation.hypotheses, strict=True)
+    for source, reference, hypothesis in islice(texts, show):
+        wrong = "" if hypothesis == reference else f"   (reference: {reference})"
+        click.echo(f"{source} → {hypothesis}{wrong}")
 
 
 def _output_dir(models: "Sequence[RunFolder | ModelFile]", output_dir: Path | None) -> Path | None:

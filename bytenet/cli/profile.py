@@ -112,10 +112,12 @@ def profile(
     say("reading the trace ...")
     contents = read_trace(trace)
     result = breakdown(contents)
-    click.echo(to_json(result) if as_json else to_text(result), nl=False)
-    if out is not None:
-        paths = save_report(contents, result, out, name)
-        say(f"saved {', '.join(map(str, paths))}")
+    try:
+        click.echo(to_json(result) if as_json else to_text(result), nl=False)
+    finally:  # also if the reader of a pipe is gone
+        if out is not None:
+            paths = save_report(contents, result, out, name)
+            say(f"saved {', '.join(map(str, paths))}")
     _say_how_to_look(contents.path, logdir)
 
 

@@ -44,7 +44,8 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--page",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Afterwards write a page of Markdown on all results in --out.",
+    help="Afterwards write a page of Markdown on all results in --out; those of the chapters go to --out, and "
+    "thesis-and-code.md beside this page.",
 )
 def reproduce(
     names: tuple[str, ...],
@@ -99,13 +100,15 @@ def reproduce(
         verdicts = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}
     elif chosen:
         verdicts, failures = run(chosen, scale, out, runs, seeds, jobs, partial, join, say=say)
-    if verdicts:
-        _print_verdicts(verdicts)
-    if page is not None:
-        from bytenet.reproduction.pages.write_pages import write_pages
+    try:
+        if verdicts:
+            _print_verdicts(verdicts)
+    finally:  # also if the reader of a pipe is gone
+        if page is not None:
+            from bytenet.reproduction.pages.write_pages import write_pages
 
-        write_pages(page, out)
-        say(f"wrote {page}")
+            write_pages(page, out)
+            say(f"wrote {page}")
     if failures:
         raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))
 

@@ -10,7 +10,7 @@ that only the former family has, and its variant, are left out.
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from bytenet.config.config import Config
 from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
 from bytenet.config.preset_files import preset_files
+from bytenet.config.sections.data import DataConfig
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError, nearest, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
@@ -72,6 +73,18 @@ class ConfigSources:
             settings = _changed(below, settings)
         settings = _changed(settings, self.overrides)
         return build_config(settings if preset else _with_usual_size(settings))
+
+    def data_config(self) -> DataConfig:
+        """The settings of the data alone. Other settings are not read.
+
+        Raises:
+            ConfigError, MissingFileError: as for `load_config`.
+        """
+        settings, overrides = (
+            [setting for setting in group if setting.key.startswith("data.")]
+            for group in (self.settings, self.overrides)
+        )
+        return replace(self, settings=settings, overrides=overrides).config().data
 
     @property
     def leaves_model_open(self) -> bool:

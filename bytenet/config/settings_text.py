@@ -7,7 +7,7 @@ errors, too.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import yaml
@@ -92,20 +92,13 @@ for _class in (_Loader, _Dumper):
 
 
 def _mapping(node: yaml.Node, expected: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
-    """The keys and values of a mapping node; a ConfigError if it is no mapping or repeats a key."""
+    """The keys and values of a mapping node; a ConfigError if it is no mapping."""
     where = f"{place}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
         actual = shown(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
         raise ConfigError(f"{where}: expected {expected} as lines of `key: value`, but found {actual}.")
-    earlier: set[str] = set()
     for key_node, value_node in node.value:
-        key = str(key_node.value)
-        if key in earlier:
-            raise ConfigError(
-                f"{place}:{key_node.start_mark.line + 1}: {shown(key)} is given twice. Remove one of the two."
-            )
-        earlier.add(key)
-        yield key, value_node
+        yield str(key_node.value), value_node
 
 
 def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
@@ -128,9 +121,10 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
 
 
 def _check_nodes(root: yaml.Node, place: str) -> None:
-    """Raise a ConfigError if aliases repeat very much or lead in a circle, or if a text cannot be a file's name.
+    """Raise a ConfigError if aliases repeat very much or lead in a circle, or a key or a text cannot be used.
 
     A few lines of aliases of aliases can stand for billions of values. No file name has a NUL or half a surrogate pair.
+    Of two equal keys, YAML's reader would keep the last one without a word.
     """
     waiting, count = [root], 0
     while waiting:
@@ -145,9 +139,20 @@ def _check_nodes(root: yaml.Node, place: str) -> None:
                 where = f"{place}:{node.start_mark.line + 1}"
                 raise ConfigError(f"{where}: {shown(node.value)} has a NUL or half a surrogate pair. Remove it.")
         elif isinstance(node, yaml.MappingNode):
+            _check_keys([key for key, _ in node.value], place)
             waiting.extend(child for pair in node.value for child in pair)
         else:
             waiting.extend(node.value)
+
+
+def _check_keys(keys: Iterable[yaml.Node], place: str) -> None:
+    """Raise a ConfigError if a mapping has a key twice."""
+    earlier: set[str] = set()
+    for key in keys:
+        if str(key.value) in earlier:
+            where = place if place.startswith(_OVERRIDE) else f"{place}:{key.start_mark.line + 1}"
+            raise ConfigError(f"{where}: {shown(str(key.value))} is given twice. Remove one of the two.")
+        earlier.add(str(key.value))
 
 
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:

@@ -72,6 +72,9 @@ def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfi
         )
     if corpus_name in USERS_CORPORA:
         raise ConfigError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
+    from bytenet.datasets.corpora.registry import find_entry
+
+    find_entry(corpus_name)  # raises an error for a wrong name
     return DataConfig(
         corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,
         reversed=data.reversed,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
     without_test = " If the corpus has no test pairs, add --split validation there, and --name validation here."
     raise MissingFileError(
         f"{folder} has no evaluation named {name}; it has {', '.join(saved) or 'none'}. Make it with "
-        f"`bytenet evaluate {os.fspath(run_dir)}{options.get(name, other_options)}"
+        f"`bytenet evaluate {shlex.quote(os.fspath(run_dir))}{options.get(name, other_options)}"
         f"{', or name one that it has' if saved else ''}.{without_test if name == 'test' else ''}"
     )
 

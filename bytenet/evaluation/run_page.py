@@ -2,6 +2,7 @@
 
 import math
 import os
+import shlex
 from pathlib import Path
 
 from bytenet.csv_log import read_csv_log
@@ -33,7 +34,8 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
     evaluations = saved_evaluations(folder.evaluation, folder.model_sha256)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not evaluations:
-        missing.append(f"the scores of its present model on a test set (written by `bytenet evaluate {folder.path}`)")
+        command = f"bytenet evaluate {shlex.quote(str(folder.path))}"
+        missing.append(f"the scores of its present model on a test set (written by `{command}`)")
     if missing:
         raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)

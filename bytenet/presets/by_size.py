@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from bytenet.config import Config, ConfigSources, DataConfig
+from bytenet.errors import ConfigError
 from bytenet.presets.expectations import measurement
 
 _FEW = 2  # a corpus is small for a preset if it has this many times fewer pairs
@@ -43,26 +44,44 @@ def load_sized_config(
         InputError: the corpus cannot be read.
     """
     sources = ConfigSources.read(preset_or_file, overrides)
+    if sources.leaves_model_open:
+        return _with_preset(sources) if run_config is None else SizedConfig(sources.config(run_config), None)
     config = sources.config()
     if run_config is None and sources.names_no_corpus:
         return SizedConfig(
             config, f"No corpus is named (data.corpus), so the demo corpus {config.data.corpus} is used."
         )
-    if not sources.leaves_model_open:
-        is_complete = sources.is_semi_supervised and sources.names_length  # such as the settings of a run
-        says_why = sources.lacks_preset and run_config is None and not is_complete
-        return SizedConfig(config, _why_no_preset(sources) if says_why else None)
-    if run_config is not None:
-        return SizedConfig(sources.config(run_config), None)
-    number = number_of_pairs(config.data)
+    is_complete = sources.is_semi_supervised and sources.names_length  # such as the settings of a run
+    says_why = sources.lacks_preset and run_config is None and not is_complete
+    return SizedConfig(config, _why_no_preset(sources) if says_why else None)
+
+
+def _with_preset(sources: ConfigSources) -> SizedConfig:
+    """The configuration on the preset for the number of pairs."""
+    _check_some_preset_allows(sources)  # before the pairs are counted, which may take long
+    number = number_of_pairs(sources.data_config())
     preset = preset_for(number)
     choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
     sized = sources.config(preset)
-    if config.training.start is None:  # the figures are of trainings that began with random weights
+    if sized.training.start is None:  # the figures are of trainings that began with random weights
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
         if not sources.names_length:
             choice += _advice_for_few_pairs(number, preset, sized.training.epochs)
     return SizedConfig(sized, choice)
+
+
+def _check_some_preset_allows(sources: ConfigSources) -> None:
+    """Raise a ConfigError if the settings are wrong on each of the presets."""
+    error = None
+    for preset in _PAIRS:
+        try:
+            sources.config(preset)
+        except ConfigError as wrong:
+            error = wrong
+        else:
+            return
+    if error is not None:
+        raise error
 
 
 def _advice_for_few_pairs(number: int, preset: str, epochs: int) -> str:

@@ -44,6 +44,15 @@ def test_only_remarks_are_dropped(line, dropped):
     assert is_remark(line) is dropped
 
 
+def test_messages_pass_if_input_and_output_are_closed():
+    program = PROGRAM.format(end="os.write(2, b'!')")
+    command = ["sh", "-c", '"$1" -c "$2" <&- >&-', "sh", sys.executable, program]
+    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0
+    assert b"something is wrong" in done.stderr
+    assert done.stderr.endswith(b"the last word!")
+
+
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("os.abort()", -6), ("os.kill(os.getpid(), 9)", -9)])
 def test_messages_and_the_last_word_pass(end, code):
     done = subprocess.run([sys.executable, "-c", PROGRAM.format(end=end)], capture_output=True, timeout=60)

@@ -76,6 +76,7 @@ def test_an_empty_file_sets_nothing(text):
     [
         ("model:\n  dim: 8\n  dim: 9\n", r"my\.yaml:3: 'dim' is given twice"),
         ("model: {dim: 8}\nmodel: {dim: 9}\n", r"my\.yaml:2: 'model' is given twice"),
+        ("training:\n  optimizer_arguments: {\n    a: 1,\n    a: 2}\n", r"my\.yaml:4: 'a' is given twice"),
         (
             "training.epochs: 5\n",
             r"'training\.epochs' is no section\. Write `training:`, and below it the indented line",
@@ -99,6 +100,11 @@ def test_unreadable_file_error_says_where(text, message):
 def test_override_without_key_or_value_is_refused(text):
     with pytest.raises(ConfigError, match=r"expected section\.key=value"):
         parse_override(text)
+
+
+def test_a_value_with_a_repeated_key_is_refused():
+    with pytest.raises(ConfigError, match=r"--set training\.optimizer_arguments=.*: 'a' is given twice"):
+        parse_override("training.optimizer_arguments={a: 1, a: 2}")
 
 
 def test_override_with_invalid_yaml_is_refused():

@@ -6,6 +6,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets.loading import load_corpus
+from bytenet.errors import ConfigError
 from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
 from bytenet.presets.expectations import MeasuredTraining, ReachedScores
 
@@ -48,6 +49,20 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
     assert choice.endswith("Its settings have not been measured yet.")
     preset = load_config("pairs-10k", FILES)
     assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
+
+
+def test_settings_are_checked_together_with_those_of_the_chosen_preset():
+    few = [*FILES, "data.max_train_pairs=2000"]
+    config, _ = load_sized_config(None, [*few, "model.source_attention=window", "model.attention_heads=6"])
+    assert config.model.dim == 96  # the default, 128, cannot be divided into 6 heads
+    with pytest.raises(ConfigError, match="attention_heads"):
+        load_sized_config(None, [*few, "model.source_attention=window", "model.attention_heads=7"])
+
+
+def test_a_wrong_setting_is_refused_before_the_pairs_are_counted(monkeypatch):
+    monkeypatch.setattr("bytenet.presets.by_size.number_of_pairs", lambda data: pytest.fail("they are counted"))
+    with pytest.raises(ConfigError, match=r"training\.epochs"):
+        load_sized_config(None, [*FILES, "training.epochs=0"])
 
 
 def test_what_the_chosen_preset_reached_is_said(monkeypatch):

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import sys
+from contextlib import suppress
 
 # "I0000 00:00:17 computation_placer.cc:177] ...", and "2026-11-25 01:02:03.45: I external/local_xla/...".
 _REMARK = re.compile(
@@ -69,8 +70,10 @@ def _pass_on(reading: int, writing: int, old: int) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         os.close(writing)
-        for descriptor in (0, 1, _STANDARD_ERROR):
-            os.close(descriptor)
+        # If standard input or output is closed, the pipe may have its number.
+        for descriptor in {0, 1, _STANDARD_ERROR} - {reading, old}:
+            with suppress(OSError):
+                os.close(descriptor)
         with open(reading, "rb") as lines:
             for line in lines:
                 if not is_remark(line):

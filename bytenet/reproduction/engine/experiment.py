@@ -81,15 +81,18 @@ class Work:
         from bytenet.run_folder import RunFolder
 
         marked = [seed for seed in self.seeds if marker_in(run_folder_of(run, seed, self.runs)).exists()]
+        try:
+            trainings = trainings_of(run, marked, self.runs) if marked else []
+        except InputError as error:
+            self.say(f"left out: {run.name}: {error}")
+            return []
         finished = []
-        for training in trainings_of(run, marked, self.runs) if marked else ():
+        for training in trainings:
             try:
-                is_finished = training.is_finished()
+                if training.is_finished():
+                    finished.append((training.seed, RunFolder.open(training.folder)))
             except InputError as error:
                 self.say(f"left out: {error}")
-                continue
-            if is_finished:
-                finished.append((training.seed, RunFolder.open(training.folder)))
         return finished
 
 

@@ -5,7 +5,7 @@ def number_text(value: float | str) -> str:
     """A number with about three digits. Whole numbers and texts stay as they are."""
     if isinstance(value, str):
         return value
-    if float(value).is_integer() and abs(value) < 1e6:
+    if float(value).is_integer():
         return f"{value:.0f}"
     return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3g}"
 

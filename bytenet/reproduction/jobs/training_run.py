@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytenet.config import PATH_KEYS, Config, load_config
+from bytenet.config.settings_text import write_value
 
 
 class Start(NamedTuple):
@@ -59,7 +60,10 @@ class TrainingRun:
             runs: folder of all run folders. The start models lie in it.
             prepared: the settings that `prepare` returned.
         """
-        starts = [f"{start.setting}={run_folder_of(start.run, seed, runs) / start.folder}" for start in self.starts]
+        starts = [
+            f"{start.setting}={write_value(str(run_folder_of(start.run, seed, runs) / start.folder))}"
+            for start in self.starts
+        ]
         seed_settings = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
         return load_config(self.preset, [*self.settings, *prepared, *starts, *seed_settings])
 

@@ -160,10 +160,14 @@ def source_links(source: str) -> str:
     return ", ".join(f"[{place}]({_address(differences(), place)})" for place in source.split(", "))
 
 
-def differences_page() -> str:
-    """The page, as Markdown, with a table for each subject."""
+def differences_page(overview: str = "reproduction.md") -> str:
+    """The page, as Markdown, with a table for each subject.
+
+    Args:
+        overview: name of the page beside it that gives an overview of all results.
+    """
     content = differences()
-    sections = [_INTRODUCTION, _files(content)]
+    sections = [_INTRODUCTION.replace("reproduction.md", overview), _files(content)]
     for subject, rows in content.sections.items():
         header = ("where in the thesis", "thesis's text", "thesis's code and data", "this code", "setting")
         sections.append(f"## {subject}\n\n{table(header, map(_cells, rows))}")

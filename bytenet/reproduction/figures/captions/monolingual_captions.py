@@ -12,7 +12,7 @@ from typing import Any
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.judging import mean_of
-from bytenet.reproduction.engine.statistics import by_trial, paired_differences
+from bytenet.reproduction.engine.statistics import SCORE, by_trial, paired_differences
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
@@ -64,7 +64,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             length = fmean(by_trial(table, "length_ratio", way=way).values())
             verdicts.append(
                 mean_of(
-                    f"{name}, {way}", values,
+                    f"{name}, {way}", values, limits=SCORE,
                     note=f"{bootstrap_note(rows_where(table, way=way), key)}; validation, greedy: {validation:.2f}; "
                     f"length ratio {length:.2f}; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),

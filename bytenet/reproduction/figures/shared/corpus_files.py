@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bytenet.config import load_config
+from bytenet.config.settings_text import write_value
 from bytenet.datasets import Pairs, read_corpus
 from bytenet.files import write_text_atomic
 
@@ -68,5 +69,5 @@ def as_split(folder: Path, split: str, pairs: Pairs) -> list[str]:
     for side, texts in (("source", pairs.source), ("target", pairs.target)):
         path = folder / f"{split}.{side}.txt"
         write_text_atomic(path, "".join(f"{text}\n" for text in texts))
-        settings.append(f"data.{split}_{side}={path.absolute()}")
+        settings.append(f"data.{split}_{side}={write_value(str(path.absolute()))}")
     return settings
