@@ -7,8 +7,8 @@ MOST_MESSAGE_CHARS = 2000
 """Longest message. A longer one, such as an error with a whole file in it, would hide what it says."""
 
 MOST_LINE_CHARS = 1_000_000
-"""Of a line of text, which should be one sentence. A whole novel has about this many. The other limits are in
-`bytenet.limits`, which needs pydantic; `bytenet.lite` does without it."""
+"""Largest number of characters of a line of text, which should be one sentence. A whole novel has about this many. The
+other limits are in `bytenet.limits`, which needs pydantic; `bytenet.lite` does without it."""
 
 MOST_SHOWN_CHARS = 200
 """Longest value that a message quotes."""

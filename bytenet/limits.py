@@ -26,25 +26,30 @@ import pydantic
 from bytenet.errors import MOST_LINE_CHARS, MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 
 MOST_CONFIG_BYTES = 64 << 10
-"""Of a configuration or one `--set`. A run's whole configuration has 4 kB. PyYAML needs 5 seconds for this much."""
+"""Largest size of a configuration in bytes, and of one `--set` in characters. A run's whole configuration has 4 kB.
+PyYAML needs 5 seconds for this much."""
 
 MOST_JSON_BYTES = 16 << 20
-"""Of a JSON file in a run folder. The largest, `vocabulary.json` of Chinese, has less than 1 MB."""
+"""Largest size of a JSON file in a run folder, in bytes. The largest, `vocabulary.json` of Chinese, has less than
+1 MB."""
 
 MOST_CSV_BYTES = 256 << 20
-"""Of a CSV file in a run folder. A row has about 150 bytes, so a million steps that are all measured take 150 MB."""
+"""Largest size of a CSV file in a run folder, in bytes. A row has about 150 bytes, so a million steps that are all
+measured take 150 MB."""
 
 MOST_ZIP_DIRECTORY_BYTES = 16 << 20
-"""Of the list of the members of a zip archive. A checkpoint of a thousand layers has less than 4 MB."""
+"""Largest size of the list of the members of a zip archive, in bytes. A checkpoint of a thousand layers has less than
+4 MB."""
 
 MOST_TEXT_BYTES = 8 << 30
-"""Of a text, decompressed. It is kept in memory, where it takes up to five times as much."""
+"""Largest size of a text, decompressed, in bytes. It is kept in memory, where it takes up to five times as much."""
 
 MOST_CHARACTERS = 100_000
-"""Of an alphabet. Unicode's main block of Chinese characters has 20,992. The softmax needs a row for each."""
+"""Largest number of characters of an alphabet. Unicode's main block of Chinese characters has 20,992. The softmax needs
+a row for each."""
 
 MOST_PARAMETERS = 2_000_000_000
-"""Of a model: 8 GB of weights. The largest published variant has 180 million."""
+"""Largest number of parameters of a model: 8 GB of weights. The largest published variant has 180 million."""
 
 MOST_EXPANSION = 200
 """Bytes that a compressed byte may become. Text becomes 3 to 20. gzip can reach 1,032 (https://zlib.net/zlib_tech.html)."""

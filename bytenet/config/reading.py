@@ -191,7 +191,10 @@ def _with_usual_size(settings: list[Setting]) -> list[Setting]:
 
 
 def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
-    """The settings of a preset or file, then the changes of them; without those that only the former family has."""
+    """The settings of a preset or file with changes.
+
+    If the family changes, the variant and the settings that only other families have are dropped.
+    """
     by_key = {setting.key: setting for setting in changes}
     if "model.family" not in by_key:
         return [*settings, *changes]

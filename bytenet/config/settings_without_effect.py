@@ -39,7 +39,7 @@ def settings_without_effect(config: Config) -> Iterator[str]:
 def _unread(
     section: str, values: object, usual: object, read_with: Mapping[str, Condition | tuple[Condition, ...]]
 ) -> Iterator[str]:
-    """A sentence for each setting with a value for which changed settings are not read."""
+    """A sentence for each setting whose value makes other changed settings have no effect."""
     unread: dict[str, list[str]] = {}
     for name, needed in read_with.items():
         value = getattr(values, name)

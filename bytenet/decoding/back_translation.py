@@ -62,7 +62,7 @@ class SavedTranslations:
             digest.update(Path(path_of_weights).read_bytes())
         digest.update(json.dumps([translator.decoding.in_use, list(texts)]).encode())
         first = digest.hexdigest()
-        # What follows the last line end was cut off.
+        # Text after the last line end is an incomplete line; it is dropped.
         try:
             lines = self._path.read_text("utf-8").split("\n")[:-1] if self._path.exists() else [first]
         except UnicodeDecodeError as error:

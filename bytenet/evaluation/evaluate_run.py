@@ -93,8 +93,8 @@ def evaluate_run(
 ) -> Evaluation:
     """Translate the sources of `pairs` and score the translations.
 
-    Several models translate as an `Ensemble`. Its bits per character are those of the mean of their probabilities, with
-    which it also searches.
+    Several models translate as an `Ensemble`. Search and bits per character both use the mean of the models'
+    probabilities.
 
     A model with the length rule "pair" gets the length of each reference, as in the thesis: otherwise no translation
     could be longer than its source. The settings of the evaluation say so.
@@ -110,9 +110,14 @@ def evaluate_run(
         **options: of the search, fields of `bytenet.config.DecodingConfig`; None takes the value of the run's
             configuration.
 
+    Returns:
+        The translations, their scores and the settings of the search. They are not saved.
+
     Raises:
+        ConfigError: an option has a value that it cannot have.
         InputError: a model cannot be used, several do not belong together, or there are no pairs; or a text is too
             long for the model or has a character that it refuses.
+        TypeError: there is no such option.
     """
     from bytenet.decoding import Translator, log_probabilities
 

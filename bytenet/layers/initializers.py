@@ -105,14 +105,20 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
         name: "auto": He (ReLU) or LeCun (SELU) for convolutions before an activation; LeCun divided by the depth of
             the stack for convolutions that add to the residual stream, so that the stream keeps its scale; a small
             head, so that the first predictions are nearly uniform. "he" and "lecun": the same scheme for every
-            convolution, as in the thesis's text for ReLU (eq. 2.2.15) and SELU (eq. 3.5.2). "thesis_code": the bounds
-            of the thesis's code for any activation. "thesis_selu": √3 times these bounds for every convolution, which
-            is eq. 3.5.2 with the code's fan.
+            convolution, as in the thesis's text for ReLU (eq. 2.2.15) and SELU (eq. 3.5.2). All three draw embeddings
+            from N(0, 1). "thesis_code": the bounds of the thesis's code for any activation. "thesis_selu": √3 times
+            these bounds for every convolution, which is eq. 3.5.2 with the code's fan.
         activation: "relu" or "selu"; used by "auto".
         num_blocks: residual blocks in the stack; used by "auto".
 
+    Returns:
+        The functions that make the initialisers of each kind of weight.
+
     Raises:
         ValueError: for an unknown `name`; for another `activation` with "auto".
+
+    Reference:
+        He et al. 2015; LeCun et al. 1998.
     """
 
     def scaling(scale: float) -> MakeInitializer:

@@ -1,8 +1,8 @@
 """Normalisations with a trained offset: over the real steps of a batch, or over the channels of a step.
 
-ByteNet's have no gain, because a ReLU and a linear map follow, which absorb it (Madsen 2017, sections 2.4.1 and 2.6.3).
-Weights and statistics are float32 with every dtype policy. `bytenet.layers.fast.normalization` has the same layers with
-faster gradients; networks use those.
+The normalisations of ByteNet's blocks have no gain: the ReLU and the linear map after them would absorb it (Madsen
+2017, sections 2.4.1 and 2.6.3). Weights and statistics are float32 with every dtype policy.
+`bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,11 @@ class MaskedBatchNormalization(keras.layers.Layer):
         training_statistics: use the statistics of the batch outside of training, too, as the thesis's code does in its
             metrics and its search. False by default; `batch_norm_statistics` sets it for a while.
 
-    Input: float `(batch, length, channels)` or `(batch, channels)`; mask bool, the same without channels.
+    Input: float `(batch, length, channels)` or `(batch, channels)`; mask bool, the same without channels. Output: the
+    shape of the input, in the compute dtype.
+
+    Reference:
+        Ioffe and Szegedy 2015; Madsen 2017, section 2.4.1.
     """
 
     def __init__(self, epsilon: float = 1e-5, momentum: float = 0.99, synchronized: bool = False, **kwargs):
@@ -87,7 +91,10 @@ class MaskedBatchNormalization(keras.layers.Layer):
         return (values - mean) * ops.rsqrt(variance + self.epsilon), mean, variance
 
     def _total(self, values):
-        """The sum over all axes but channels, and over all replicas, up to a factor common to all sums."""
+        """The sum over all axes but channels.
+
+        With `synchronized`, the sum is also over all replicas, and all sums are divided by the same number.
+        """
         axes = tuple(range(len(values.shape) - 1))
         if self.synchronized:  # the mean over replicas, which have equal shapes
             return ops.moments(values, axes, synchronized=True)[0]
@@ -113,7 +120,7 @@ class LayerNormalization(keras.layers.Layer):
         epsilon: added to the variance.
         scale: whether each channel has a gain.
 
-    Input: float `(..., channels)`.
+    Input: float `(..., channels)`. Output: the shape of the input, in the compute dtype.
 
     Reference:
         Ba et al. 2016.

@@ -27,7 +27,7 @@ class PositionEncoding(keras.layers.Layer):
     Input: float `(batch, length, channels)`. Output: the same shape.
 
     Raises:
-        ValueError: the kind is unknown; an input is longer than the table of learned positions.
+        ValueError: the kind is unknown; an input is longer than the table of learned positions, if its length is known.
 
     Reference:
         Vaswani et al. 2017, section 3.5; Gehring et al. 2017, section 3.1.

@@ -25,10 +25,10 @@ SETTINGS, VOCABULARY, CARD = "settings.json", "vocabulary.json", "card.md"
 WEIGHTS, LITE_MODEL, COPIES = "weights.safetensors", "model.tflite", "copies.json"
 
 MOST_BYTES = 2**30
-"""Of a file, and of the whole LiteRT model that it holds."""
+"""Largest size of a file, and of the whole LiteRT model that it holds, in bytes."""
 
 LARGEST_NUMBER = 2**16
-"""Of a setting of the model. With a larger one, a damaged file could ask for too much memory."""
+"""Largest value of a setting of the model. With a larger one, a damaged file could ask for too much memory."""
 
 _FORMAT, _FORMAT_WITH_COPIES = "bytenet-model-1", "bytenet-model-2"
 _FORMATS = (_FORMAT, _FORMAT_WITH_COPIES)
@@ -59,7 +59,7 @@ def open_zip(path: str | os.PathLike[str], most_bytes: int) -> Iterator[zipfile.
 
 
 class _DirectoryReader(io.FileIO):
-    """A file of which at most `most_bytes` are read at once, until this is None."""
+    """A file of which at most `most_bytes` are read at once, until `most_bytes` is None."""
 
     def __init__(self, path: str | os.PathLike[str], most_bytes: int):
         super().__init__(path)

@@ -33,7 +33,7 @@ def pretrained_path(name: str) -> Path:
 
 
 def pretrained_name(path: str | os.PathLike[str]) -> str | None:
-    """The name of the pretrained model which a name or the path of its file stands for; None for another model."""
+    """The name of a pretrained model, from its name or the path of its file; None for another model."""
     if is_pretrained(path):
         return os.fspath(path)
     path = Path(path)

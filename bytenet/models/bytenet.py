@@ -20,8 +20,8 @@ class ByteNet(TranslationModel):
     The encoder reads the embedded source. Its output at step t is joined with the embedded target character before t.
     The causal decoder and a linear head turn the result into the logits of character t. Time and memory are linear in
     the lengths. As an extension, the decoder can attend to the source after some of its blocks (`source_attention`).
-    Training then has small products of both lengths. A step of a search takes the same time for every length with
-    "window", and grows with the source with "full".
+    Training then also multiplies every target step with every source symbol; these products are small. A step of a
+    search takes the same time for every length with "window", and grows with the source with "full".
 
     Masks: with `mask_padding`, the logits of a sentence depend neither on the other sentences of the batch nor on the
     padding. (In training, batch statistics depend on the batch.) The length policy sets the number of real encoder

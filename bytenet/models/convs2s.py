@@ -35,7 +35,8 @@ class ConvS2S(TranslationModel):
         vocab_size: number of ids V, with padding, end and unknown symbols.
 
     Raises:
-        ValueError: in `call` and `encode`, for sequences longer than the learned positions.
+        ValueError: in `call`, `encode` and `decode`, for sequences longer than the learned positions, if the length is
+            known.
 
     Reference:
         Gehring et al. 2017, and the code of its authors.
@@ -104,7 +105,7 @@ class ConvS2S(TranslationModel):
         embedded = self._embedded("source", source_ids, training)
         encoded, _ = self.encoder(embedded, mask=mask, training=training)
         if self.config.attending_layers:
-            # Each attention reads the keys twice: as keys and in the values.
+            # Each attention uses the encoder's output twice: as keys, and as a part of the values.
             encoded = scale_gradient(encoded, 1 / (2 * len(self.config.attending_layers)))
         values = encoded + embedded
         if self.config.equations == "code":

@@ -29,7 +29,7 @@ class RecurrentTranslator(TranslationModel):
 
     - "sutskever": it begins with the last states of the encoder's layers. See `StackDecoder`.
     - "cho": each step reads the encoder's last state. See `ContextDecoder`.
-    - "bahdanau": each step reads a context to which the state before it attends. See `ContextDecoder`.
+    - "bahdanau": each step reads a context, which attention computes from the previous state. See `ContextDecoder`.
     - "luong": it begins with the encoder's last states; the state after each step attends. See `LuongDecoder`.
     - "madsen": the thesis's baseline. Stacks of tanh RNNs, each d wide, read the source forward and backward. A GRU, 2d
       wide, reads the target. A second GRU reads the first one and attends to the source. See `AttentionCell`.

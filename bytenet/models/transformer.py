@@ -32,7 +32,8 @@ class Transformer(TranslationModel):
         vocab_size: number of ids V, with padding, end and unknown symbols.
 
     Raises:
-        ValueError: in `call` and `encode`, for sequences longer than the learned positions.
+        ValueError: in `call`, `encode` and `decode`, for sequences longer than the learned positions, if the length is
+            known.
 
     Reference:
         Vaswani et al. 2017.

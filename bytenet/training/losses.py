@@ -71,6 +71,10 @@ class SentenceCrossEntropy(keras.losses.Loss):
         self.label_smoothing = label_smoothing
 
     def call(self, y_true, y_pred):
+        """y_true: int32 `(batch, length)`; y_pred: float `(batch, length, vocab_size)` logits.
+
+        Returns float32 `(batch,)`, in nats.
+        """
         return sentence_cross_entropy(y_pred, y_true, self.label_smoothing)
 
     def get_config(self):

@@ -149,7 +149,7 @@ def early_stop_message(state: TrainingState, metric: str) -> str:
 
 
 def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
-    """The changes of settings with which a finished run trains on; none if it is not finished.
+    """The settings to change so that a finished run can train further; none if it is not finished.
 
     Args:
         state: at the end of the latest step.

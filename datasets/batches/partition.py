@@ -27,6 +27,9 @@ def histogram_cuts(histogram: Histogram, min_size: int, min_width: int) -> list[
         min_size: fewest pairs in a bucket.
         min_width: fewest lengths in a bucket; the last bucket may be narrower.
 
+    Returns:
+        The exclusive upper bounds of all buckets but the last, ascending.
+
     Raises:
         InputError: `min_size` or `min_width` is below 1.
 
@@ -69,6 +72,9 @@ def optimal_cuts(
         positions: padded positions of a bucket, from its number of pairs and its longest length. The default is their
             product. A function that counts the filler rows of incomplete batches makes them part of the optimum.
 
+    Returns:
+        The exclusive upper bounds of all buckets but the last, ascending.
+
     Raises:
         InputError: `num_buckets` or `min_size` is below 1.
     """
@@ -98,6 +104,9 @@ def optimal_cuts(
 
 def fixed_width_cuts(histogram: Histogram, num_buckets: int) -> list[int]:
     """Cut the lengths from the shortest to the longest into at most `num_buckets` buckets of equal width.
+
+    Returns:
+        The exclusive upper bounds of all buckets but the last, ascending. The last bucket may be narrower.
 
     Raises:
         InputError: `num_buckets` is below 1.

@@ -1,9 +1,9 @@
 """Sentence pairs in, padded batches of ids out: the `tf.data` pipeline.
 
-The corpus is encoded once, into one array with one or two bytes per character. A `BatchPlan` decides in advance, one
-epoch at a time, which pairs form which batch. So a training run can continue at any batch of any epoch without reading
-what comes before. The graph only copies the rows of a batch out of the array: no Python runs between the batches of an
-epoch.
+The corpus is encoded once, into one array with one, two or four bytes per character. A `BatchPlan` decides in advance,
+one epoch at a time, which pairs form which batch. So a training run can continue at any batch of any epoch without
+reading what comes before. The graph only copies the rows of a batch out of the array: no Python runs between the
+batches of an epoch.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -69,7 +69,7 @@ class BatchPlan(EpochShapes):
 
     @property
     def settings(self) -> str:
-        """All that decides, with the seed and the pairs, which batch comes when."""
+        """The settings that, together with seed and pairs, decide the batches and their order."""
         return self.text_with(self.shuffle, self.shuffle_buffer)
 
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:

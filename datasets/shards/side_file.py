@@ -22,10 +22,10 @@ _SideFormat = Literal["bytenet-shard-1"]
 SHARD_FILE = re.compile(r"shard-\d{5}\.(tfrecord\.gz|lengths\.npy|json)")
 """The names in `ShardPaths`."""
 
-# Of a side file. Ten million pairs that all have different lengths need 150 MB.
+# Largest size of a side file, in bytes. Ten million pairs that all have different lengths need 150 MB.
 _MOST_BYTES = 256 << 20
 
-# Of a record: the newline between its two texts, and TFRecord's length and two checksums.
+# Bytes of a record beside its texts: the newline between the two texts, and TFRecord's length and two checksums.
 _BYTES_BESIDE_TEXT = 1 + 8 + 4 + 4
 
 _CHUNK_BYTES = 1 << 20

@@ -47,7 +47,8 @@ def breakdown(trace: Trace) -> Breakdown:
         trace=str(trace.path),
         steps=[(step.number, step.seconds) for step in trace.steps],
         has_steps=trace.has_steps,
-        # The notes know better: XLA also computes single operations of a graph, such as a slice update in a search.
+        # The notes of the capture are more reliable: XLA also computes single operations of a graph, such as a slice
+        # update in a search.
         is_compiled=notes.get("compiled", trace.is_compiled),
         devices=devices,
         gaps=_gaps(trace, seconds_of),

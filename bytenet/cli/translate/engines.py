@@ -104,6 +104,6 @@ def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, re
 
 
 def _check_n_best(n_best: int, option: str, num_hypotheses: int) -> None:
-    """Check that there are enough hypotheses. Their number is that of an option."""
+    """Check `n_best` against the number of hypotheses, which an option sets."""
     if n_best > num_hypotheses:
         raise click.UsageError(f"--n-best {n_best} needs {option} {n_best} or more; it is {num_hypotheses}.")

@@ -90,7 +90,7 @@ class TrainingConfig:
     # device uses the statistics of its own rows, and the running statistics are averaged after each step. XLA can
     # compile a model with batch normalisation only with false.
     sync_batch_norm: bool = True
-    # Only for several devices or workers: the type of the gradients that they send each other, and of the sums.
+    # Only for several devices or workers: the number type in which they exchange gradients and add them up.
     # bfloat16 halves the traffic of "adam", and rounds to 8 bits.
     exchange_dtype: Literal["float32", "bfloat16"] = "float32"
     seed: Annotated[NonNegative, Fixed()] = 1

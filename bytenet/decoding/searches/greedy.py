@@ -35,7 +35,7 @@ def greedy_search(
         `SearchResult` with one hypothesis for each sentence. Its score is its log-probability.
 
     Raises:
-        ValueError: `max_length` is below 1.
+        ValueError: `max_length` is below 1, or a forbidden id is not in the vocabulary.
     """
 
     def likeliest(logits, position):

@@ -58,7 +58,7 @@ class AttentionLayer(keras.layers.Layer):
         head_dim: width of a head.
         feed_forward_dim: width of the hidden layer of the feed-forward network.
         cross_attention: whether the layer attends to a source.
-        normalization_order: "pre" or "post".
+        normalization_order: "pre" or "post"; checked by the configuration, not here.
         dropout: share of the outputs of each sub-layer that are dropped in training.
         attention_dropout: share of the attention weights that are dropped.
         activation_dropout: share of the hidden units of the feed-forward network that are dropped.
@@ -176,7 +176,7 @@ class AttentionStack(keras.layers.Layer):
 
     Args:
         num_layers: number of layers.
-        normalization_order: "pre" or "post".
+        normalization_order: "pre" or "post"; checked by the configuration, not here.
         epsilon: added to variances.
         **layer_arguments: further arguments of `AttentionLayer`.
 

@@ -13,8 +13,8 @@ class HashedDropout(keras.layers.Layer):
     """Dropout that drops a unit by a hash of the unit's number and the layer's random seed.
 
     A hash takes a dozen integer operations a unit. Keras's own random numbers take a hundred, and on a CPU XLA
-    computes them again in each operation that reads them, up to eight times: four fifths of the time of a step on many
-    hypotheses.
+    computes them again in each operation that reads them, up to eight times. On many hypotheses this took four fifths
+    of a step's time.
 
     Mask: passed on, not used.
 

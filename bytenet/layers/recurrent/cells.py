@@ -25,23 +25,24 @@ class RecurrentCell(keras.layers.Layer):
     The matrices of the gates stand side by side, in the orders i, f, c, o and z, r, candidate. A GRU resets before the
     product. In Keras's GRU, z and 1 − z are exchanged.
 
-    With layer normalisation, each a becomes `gain ⊙ (a − μ) / √(σ² + ε) + b`. The mean μ and the variance σ² are those
-    of the units of one gate. All steps share gain and bias.
+    With layer normalisation, a has no b, and becomes `gain ⊙ (a − μ) / √(σ² + ε) + b`. The same holds for the sum
+    inside the tanh of a GRU. The mean μ and the variance σ² are those of the units of one gate. All steps share gain
+    and bias.
 
     The cell is for `keras.layers.RNN`. States: h, float `(batch, units)`; an LSTM also has c of the same shape.
 
     Args:
         kind: "rnn", "lstm" or "gru".
         units: width n of the state.
-        activation: "tanh" or "relu", for the kind "rnn".
-        normalization: "none" or "layer".
+        activation: "tanh" or "relu", for the kind "rnn"; checked by the configuration, not here.
+        normalization: "none" or "layer"; checked by the configuration, not here.
         initializer: a name in `WEIGHT_SCHEMES`.
         epsilon: added to variances.
 
     Input: the result of `project` for one step, float `(batch, gates * units)`. Output: h.
 
     Raises:
-        ValueError: `kind` is unknown.
+        ValueError: `kind` is unknown; or, in `build`, `initializer` is unknown.
 
     Reference:
         Hochreiter and Schmidhuber 1997; Cho et al. 2014; Ba et al. 2016.
@@ -93,7 +94,8 @@ class RecurrentCell(keras.layers.Layer):
         Args:
             inputs: all channels of the inputs, or some that follow each other. The projections of all channels must be
                 added up.
-            first: number of the first channel of `inputs`. The projection of channel 0 includes the bias.
+            first: number of the first channel of `inputs`. Without layer normalisation, the projection of channel 0
+                includes the bias.
         """
         with keras.name_scope(self.name):  # for profiles, as in `call`
             kernel = self._weight(self.kernel)[first : first + inputs.shape[-1]]

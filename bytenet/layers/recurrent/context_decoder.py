@@ -11,10 +11,11 @@ from bytenet.layers.recurrent.scores import SourceAlignment
 
 @keras.saving.register_keras_serializable("bytenet")
 class AlignedCell(keras.layers.Layer):
-    """One step of a cell that reads a previous symbol and the context to which the state before attends.
+    """One step of a cell that reads the previous symbol and a context.
 
-    The context is c = Σ_j α_j h_j. The cell needs only its projection W c = Σ_j α_j (W h_j), and W h_j is the same in
-    all steps. So the weights α sum up projected symbols, and the context itself is computed after the loop.
+    The previous state chooses the context by attention: c = Σ_j α_j h_j. The cell needs only its projection
+    W c = Σ_j α_j (W h_j), and W h_j is the same in all steps. So the weights α sum up projected symbols, and the
+    context itself is computed after the loop.
 
     The cell is for `keras.layers.RNN`, which gives a cell only inputs and states. So the memory is among the states,
     and does not change.

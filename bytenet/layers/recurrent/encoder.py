@@ -63,9 +63,10 @@ class RecurrentEncoder(keras.layers.Layer):
         kind: of the cells.
         units: width of the cells in each direction.
         num_layers: layers in each direction.
-        directions: "forward" or "both". The outputs of both directions stand side by side, forward first.
+        directions: "forward" or "both"; checked by the configuration, not here. The outputs of both directions stand
+            side by side, forward first.
         meeting: with both directions, "layer": each layer reads both directions of the layer below. "end": it reads
-            only its own direction.
+            only its own direction. Checked by the configuration, not here.
         dropout: share of the outputs of a layer that are dropped in training before the next layer reads them.
         **arguments: further arguments of the cells and of every Keras layer.
 

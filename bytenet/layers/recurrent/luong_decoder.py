@@ -117,7 +117,7 @@ class AttentionalStep(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("bytenet")
 class LuongDecoder(keras.layers.Layer):
-    """Recurrent layers that begin with the encoder's last states, and attention to the source with their present state.
+    """Recurrent layers that start from the encoder's last states. Their current state then attends to the source.
 
     ```
     h_t = layers(E y_{t−1}, states), or layers([E y_{t−1}; h̃_{t−1}], states) with input feeding, where h̃_0 = 0

@@ -94,7 +94,7 @@ class ThesisDecoder(keras.layers.RNN):
         cell: the cell.
 
     For the methods see `bytenet.layers.recurrent`. Without `source_ids`, `remember` reads padding like symbols. In a
-    search, each hypothesis has its own copy of the memory, and the products are those of training.
+    search, each hypothesis has its own copy of the memory. So the search computes the same products as training.
     """
 
     def __init__(self, cell: AttentionCell, return_sequences: bool = True, **kwargs):

@@ -16,6 +16,11 @@ class NormalizedActivation(keras.layers.Layer):
         activation: "relu" or "selu".
         epsilon: added to the variance.
         momentum: of the running statistics of batch normalisation.
+
+    Input and output: float `(..., channels)`; mask bool `(...)`.
+
+    Raises:
+        ValueError: `normalization` or `activation` is unknown.
     """
 
     def __init__(self, normalization: str, activation: str, epsilon: float = 1e-5, momentum: float = 0.99, **kwargs):

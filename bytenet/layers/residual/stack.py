@@ -8,11 +8,13 @@ from bytenet.layers.residual.block import ResidualBlock
 
 @keras.saving.register_keras_serializable("bytenet")
 class ResidualSet(keras.layers.Layer):
-    """Residual blocks of growing dilation rates, one after the other.
+    """Residual blocks with the given dilation rates, one after the other.
 
     Args:
         dilations: dilation rate of each block.
         **block_arguments: the other arguments of `ResidualBlock`.
+
+    Input, output and mask: as for `ResidualBlock`.
     """
 
     def __init__(self, dilations, **block_arguments):

@@ -62,7 +62,7 @@ def train_all(
         return failed
     side_by_side = min(jobs, len(waiting))
     say(f"{len(waiting)} trainings to do, {side_by_side} at a time; each prints to {folder}/NAME/seed-N.log")
-    # From the number of all trainings, not of the unfinished ones: the times of trainings are compared.
+    # Threads follow from the number of all trainings, also finished ones, so that training times stay comparable.
     threads = max(1, num_cores() // min(jobs, len(all_runs) * len(seeds)))
     environment = os.environ | dict.fromkeys(
         ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"), str(threads)

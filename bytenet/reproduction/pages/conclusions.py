@@ -33,8 +33,8 @@ class Conclusion(BaseModel):
         stands: whether it stands in this reproduction.
         because: the reason, in a sentence or two. `{0}` is the measured value of the first verdict in `rests_on`, `{1}`
             of the second.
-        remark: what the top of the page adds to the claim. A conclusion that stands in part needs one: it says which
-            part, so that nobody takes the claim for a result.
+        remark: what the top of the page adds to the claim. Required if the conclusion stands in part: it says which
+            part stands.
         rests_on: the verdicts that the judgement rests on: their outcomes, by experiment and quantity.
         evidence: the kinds of evidence, separated by "; ". "": the evidence of the experiments.
     """

@@ -11,8 +11,7 @@ from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
 from bytenet.trained_model import open_model
 
-# A graph takes tens of megabytes, so batches have few sizes: 1, 4 and 16 sentences. On two cores, larger batches save
-# no more time (docs/serving.md).
+# A graph takes tens of megabytes, so batches have few sizes: 1, 4 and 16 sentences.
 _ROW_FACTOR = 4
 _BATCH_SIZE = 16
 

@@ -101,7 +101,7 @@ class StartingEngine:
 
 
 def _identity(path: str | os.PathLike[str]) -> tuple[int, int, int] | None:
-    """What changes if a file is replaced by another one; None without a file."""
+    """Inode, size and time of a file, which change if it is replaced; None if there is no file."""
     try:
         status = os.stat(path)
     except OSError:

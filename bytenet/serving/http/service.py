@@ -78,7 +78,8 @@ class Service:
         source = parameters.source
         if source == "auto":
             ranked = await self.detect("\n".join(parameters.texts))
-            # Another language would be refused. If all are, the error names the most probable one.
+            # Take the first language that can be translated to the target. If there is none, the error names the most
+            # probable language.
             translated = (one for one in ranked if parameters.target in self.directions.targets(one[0]))
             detected = next(translated, ranked[0])
             source = detected[0]

@@ -180,5 +180,5 @@ def _set_exception(future: Future, error: Exception) -> None:
 
 
 def _is_own_fault(error: Exception) -> bool:
-    """Whether the server failed, so that the log must say why; otherwise the text of a request was wrong."""
+    """True if the server itself failed (this is logged); false if the text of the request was wrong."""
     return not isinstance(error, InputError) or isinstance(error, ModelError)

@@ -32,7 +32,7 @@ def latest_checkpoint(folder: Path) -> Path | None:
 
 
 def note_beginning(folder: Path) -> None:
-    """Note in a folder, which is made, that a training begins that has no checkpoint yet."""
+    """Make the folder, and note in it that the training has no checkpoint yet."""
     folder.mkdir(exist_ok=True)
     write_text_atomic(folder / _NONE_YET, "")
 

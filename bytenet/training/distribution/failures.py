@@ -14,7 +14,7 @@ from bytenet.training.distribution.watchdog import SECONDS_TO_STAY, UNKNOWN_WORK
 
 # In the list of those that have stopped sending heartbeats, a line each.
 _UNHEALTHY = re.compile(r"^/job:worker/replica:\d+/task:(\d+)$", re.MULTILINE)
-# What TensorFlow raises when a worker that it waits for has ended, or when it ends a collective operation for that.
+# Errors of TensorFlow when another worker has ended.
 _OF_OTHERS = (
     tf.errors.AbortedError, tf.errors.CancelledError, tf.errors.DeadlineExceededError, tf.errors.UnavailableError,
 )  # fmt: skip
@@ -66,5 +66,5 @@ def _release_locals(error: BaseException | None) -> None:
 
 
 def _unhealthy(cluster: Cluster, message: str) -> list[int]:
-    """The other workers of which TensorFlow's error says that they have stopped sending heartbeats."""
+    """The other workers that, according to TensorFlow's error, no longer send heartbeats."""
     return sorted({int(index) for index in _UNHEALTHY.findall(message)} - {cluster.index})

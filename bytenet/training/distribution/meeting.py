@@ -16,7 +16,8 @@ from bytenet.training.distribution.cluster import Cluster
 _SECONDS_BETWEEN_CHECKS = 0.5
 _SECONDS_BETWEEN_NOTES = 60.0
 _MOST_SECONDS = 1800.0
-# A worker that was seen in these seconds is there. When it goes on to TensorFlow, it cannot be reached for a moment.
+# A worker counts as present if it was seen within this time. When it goes on to TensorFlow, it cannot be reached for a
+# moment.
 _SECONDS_PRESENT = 10.0
 _SECONDS_TO_CONNECT = 40.0
 
@@ -68,7 +69,7 @@ def connection_time_limit(cluster: Cluster) -> Iterator[None]:
     )
     others = [text for index in cluster.others for text in (cluster.addresses[index], cluster.name(index))]
     command = [sys.executable, "-I", watchdog.__file__, str(os.getpid()), str(_SECONDS_TO_CONNECT), message, *others]
-    # In a session of its own, it does not get the Ctrl-C of a terminal.
+    # The watchdog gets its own session, so that Ctrl-C does not reach it.
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):
         yield
 

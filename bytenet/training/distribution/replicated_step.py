@@ -19,8 +19,8 @@ def replicated_step(
 ) -> ReplicaStep:
     """A step on all replicas, and their mean measurements.
 
-    The means of the measurements, and what the workers must agree upon, are one vector, which is reduced at once:
-    between machines, the number of messages counts more than their size.
+    The means of the measurements, and what the workers must agree upon, are joined into one vector and reduced once,
+    because on a network few messages are faster than many small ones.
 
     Args:
         strategy: of the model.

@@ -1,4 +1,4 @@
-"""The averages of a model's weights in the place of its weights."""
+"""Replaces the weights of a model by their averages for a while."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

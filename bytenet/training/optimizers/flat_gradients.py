@@ -1,4 +1,4 @@
-"""Gradients of all weights of a model as one vector: to pass on hundreds of tensors takes time."""
+"""Gradients of all weights of a model as one vector, because passing hundreds of tensors takes time."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from bytenet.config import TrainingConfig
 from bytenet.errors import ConfigError, nearest
 from bytenet.training.optimizers.nag import Nag
 
-# Arguments of the classes that are settings of their own.
+# Arguments that have their own setting in `training`.
 _SETTINGS = {
     "learning_rate": "learning_rate",
     "clipnorm": "clip_norm",
@@ -27,7 +27,7 @@ _SETTINGS = {
 }
 # Those that only some classes have.
 _NOT_OF_ALL = ("beta_1", "beta_2", "epsilon")
-# Arguments that would change what a step or a name is.
+# Arguments that may not be set, because they change the meaning of a step or a name.
 _NOT_OFFERED = ("name", "loss_scale_factor", "gradient_accumulation_steps")
 
 

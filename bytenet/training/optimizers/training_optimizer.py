@@ -163,7 +163,7 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             return tf.cast(total, gradient.dtype)
 
     def _accumulate(self, gradients: Sequence[tf.Tensor]) -> None:
-        # Summed at every batch: parts of replicas could not be restored from a checkpoint.
+        # The sum over replicas is made at every batch, because a checkpoint cannot store one part for each replica.
         gradient = self._over_replicas(gradients)
         with keras.name_scope(self.name):
             tf.distribute.get_replica_context().merge_call(self._add_to_sums, args=(gradient,))

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -55,7 +56,7 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
     if run.missing:
         raise MissingFileError(
             f"{run.path} is not a prepared run: {' and '.join(run.missing)} missing. Make it with "
-            f"`bytenet prepare PRESET_OR_FILE --run {run.path}`."
+            f"`bytenet prepare PRESET_OR_FILE --run {shlex.quote(str(run.path))}`."
         )
     with alone_in(run, "uses the run"):
         _fit(PreparedFolder(run), say)
@@ -96,7 +97,8 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         f"{num_trainable(model):,} trainable parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
     clock = Clock(state)
-    # One shape, which is compiled once, unless the loss depends on the padding.
+    # All validation batches get one shape, so that it is compiled once. If the loss depends on the padding, they get
+    # the padded lengths of the training.
     lengths = config.model.length_policy.lengths_to_pad_to(plan.padded_lengths) or plan.padded_lengths[-1:]
     measured = validation_batches(validation, lengths, config.evaluation.continuous_batch_size)
     measured_epochs = MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say)
@@ -157,7 +159,7 @@ def _for_keras(batches: Callable[[], Iterator[Batch] | Iterator[UnweightedBatch]
     """Endless batches of a generator as `fit` and `evaluate` take them."""
     if keras.backend.backend() != "tensorflow":
         return batches()
-    # Of a generator, Keras guesses which axes of the batches differ from the first two of them.
+    # For a generator, Keras looks at the first two batches and guesses which axes vary.
     import tensorflow as tf
 
     from bytenet.datasets.batches.gathering import untuned

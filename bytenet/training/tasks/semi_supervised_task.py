@@ -190,7 +190,7 @@ class SemiSupervisedTask(Task):
             add_planned_texts(digest, text.plan, text.selected.texts)
 
     def _warnings_of_short_searches(self) -> Iterator[str]:
-        """Warnings of text whose translations are longer than the length policy lets a search go."""
+        """Warnings about text whose translations would be longer than the search may write."""
         if not self.config.model.length_policy.pads_to_pair:
             return
         for text in self.texts:

@@ -60,9 +60,8 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
         begun: the folder of a run that is resumed. It keeps its own model and vocabulary.
 
     Returns:
-        The configuration with the model of the first start, its rule for unknown characters and the added sets, but
-        with the run's own rates of dropout; and the vocabulary of that start. Without a start, the configuration as it
-        is and None.
+        The configuration and the vocabulary. Model, vocabulary and the rule for unknown characters come from the first
+        start; added sets and dropout rates are the run's own. Without a start, the configuration as it is and None.
 
     Raises:
         ConfigError: `training.start` is set for a semi-supervised run, or sets cannot be added; or another family, or

@@ -57,7 +57,7 @@ class SupervisedTask(Task):
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)
 
     def _tag(self) -> str:
-        """What stands in front of the sources of synthetic pairs."""
+        """The tag before each source of a synthetic pair, in words."""
         tag = self.config.data.synthetic_tag
         if tag is None:
             return "without a tag"

@@ -191,7 +191,7 @@ class Task(ABC):
             yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
 
     def data_fingerprint(self) -> str:
-        """A digest of everything but the seed that decides which batch comes when."""
+        """A digest of all data and settings that decide the batches and their order, without the seed."""
         digest = hashlib.sha256()
         self.pairs.add_to(digest)
         self._add_more_data(digest)

@@ -23,8 +23,9 @@ class TranslatorPair(keras.Model):
     monolingual texts. One translator finds translations of a sentence by beam search, and the other one should
     translate them back into the sentence. No gradient flows through the search, as it returns symbols; then both
     translators read these symbols as they read a target or a source in training, all at once. Each translator is
-    updated by its own optimiser. Without monolingual text, the two train like two supervised runs; bit for bit if sums
-    are added up in the same order, which neither XLA nor TensorFlow's arithmetic optimisation of graphs guarantees.
+    updated by its own optimiser. Without monolingual text, the two train like two supervised runs. They are equal bit
+    for bit only if all sums have the same order. XLA and TensorFlow's arithmetic optimisation of graphs do not
+    guarantee this.
 
     Each part of a step is traced and compiled once for each shape of its own batch, not for every combination of
     shapes. With several replicas, the whole step is traced for every combination.

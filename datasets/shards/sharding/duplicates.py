@@ -73,7 +73,7 @@ class SeenHashes:
             room = self._capacity - self.remembered
             self.forgotten += max(0, len(free) - room)
             is_new[free] = True
-            # Of several keys for one slot, the one written last stays. The others look on.
+            # Of several keys for one slot, the one written last stays. The others try the next slot.
             placed = free[:room]
             self._table[slots[placed]] = keys[placed]
             stays = self._table[slots[placed]] == keys[placed]

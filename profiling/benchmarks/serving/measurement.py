@@ -41,7 +41,7 @@ class ServingCost:
 
     @property
     def speedup(self) -> float:
-        """Requests a second of many clients, divided by those of one client alone."""
+        """Requests a second of many clients, divided by the mean of one client before and after."""
         return self.many_clients.requests_a_second * 2 / sum(load.requests_a_second for load in self.one_client)
 
 

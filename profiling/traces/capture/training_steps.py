@@ -134,7 +134,7 @@ class _CaptureSteps(keras.callbacks.Callback):
 
 @contextmanager
 def _ending_with(callback: _CaptureSteps) -> Iterator[None]:
-    """A context in which a training ends without an error when its steps are captured; the profiler is off after it."""
+    """End a training quietly once its steps are captured; afterwards the profiler is off."""
     try:
         yield
     except _Captured:

@@ -49,7 +49,7 @@ class TrainingPairs(ABC):
 
     @abstractmethod
     def add_to(self, digest: "hashlib._Hash") -> None:
-        """Add everything but the seed that decides which batch comes when."""
+        """Add all data and settings that decide the batches and their order, without the seed."""
 
 
 def add_planned_texts(digest: "hashlib._Hash", plan: BatchPlan, *sides: Sequence[str]) -> None:
