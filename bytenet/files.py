@@ -20,7 +20,7 @@ PARTIAL = ".partial-"
 """How the names of unfinished files and folders begin. A killed process leaves them."""
 
 LOCK_NAME = ".lock"
-"""Of the lock in its folder. The file stays there; it is the process that holds the lock, not the file."""
+"""Name of the lock file of a folder. The file stays there; it is the process that holds the lock, not the file."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks

@@ -1,7 +1,7 @@
 """Training batches from shards: the `tf.data` pipeline.
 
-Shard after shard is read, encoded into one array with one or two bytes per character, and cut into the batches that a
-`ShardPlan` has decided. While one shard is trained on, the next one is prepared.
+Shard after shard is read, encoded into one array with one, two or four bytes per character, and cut into the batches
+that a `ShardPlan` has decided. While one shard is trained on, the next one is prepared.
 """
 
 import re

@@ -14,7 +14,7 @@ from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
 
 CONVS2S_WIDTH = 128
-"""Of the small ConvS2S."""
+"""The width of the small ConvS2S."""
 
 
 def convs2s_layers(side: str, layers: int, kernel_size: int = 5) -> tuple[str, str]:
