@@ -1,4 +1,4 @@
-"""A stand-in for the processes that train."""
+"""Stand-ins for the processes that train, and for the training in them."""
 
 import os
 import subprocess
@@ -14,6 +14,8 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.reproduction.jobs.scheduler import train_all
+
+from .stand_in_training import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,11 @@ class Trainer:
         return Process(partial(self._train, command[4], Path(command[6]), stdout, env))
 
     def _train(self, settings, folder, output, env):
+        config = load_config(settings)
         with self._lock:
             self._running += 1
             self.most_at_once = max(self.most_at_once, self._running)
-            self.calls.append((load_config(settings), folder, env))
+            self.calls.append((config, folder, env))
         self.barrier.wait(timeout=60)
         time.sleep(0.02)
         output.write("epoch 1\n")
@@ -72,7 +75,7 @@ class Trainer:
             output.write("Error: the disk is full.\n\n")
             return 1
         folder.mkdir(parents=True)
-        (folder / "config.yaml").write_text(self.calls[-1][0].to_yaml(), encoding="utf-8")
+        (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
         return 0
 
     @property
@@ -97,3 +100,14 @@ def train(trainer, tmp_path):
         return failed or lines
 
     return train_runs
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Worker processes do the stand-in training, and their cache is empty."""
+    folder = tmp_path / "stand-in"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(PROGRAM, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TF_XLA_FLAGS", raising=False)

@@ -46,7 +46,7 @@ def test_beginning_is_the_mean_of_the_first_points():
     assert beginning(table[:1], "a", "train_misclassification") == [1]
 
 
-def test_curves_are_collected_from_finished_runs(tmp_path, monkeypatch):
+def test_curves_are_collected_from_finished_runs(tmp_path):
     from bytenet.datasets import Vocabulary
     from bytenet.run_folder import RunFolder
 

@@ -1,4 +1,4 @@
-"""Masked batch normalisation equals NumPy with moments of real steps. Gradients equal Madsen 2017, appendix B."""
+"""Masked batch normalisation equals NumPy with moments of real steps. Its gradients equal Madsen 2017, appendix B.3."""
 
 import keras
 import numpy as np
@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import LayerNormalization, MaskedBatchNormalization, NormalizedActivation, batch_norm_statistics
-from bytenet.layers.fast import FastBatchNormalization, FastLayerNormalization
+from bytenet.layers import MaskedBatchNormalization, batch_norm_statistics
 
-EPSILON = 1e-3
-# The plain layers, and the layers with hand-written gradients.
-BATCH = (MaskedBatchNormalization, FastBatchNormalization)
+from .normalization_values import BATCH, EPSILON, gradients, random_values
+
 BOTH_BATCH = pytest.mark.parametrize("kind", BATCH)
-BOTH_LAYER = pytest.mark.parametrize("kind", [LayerNormalization, FastLayerNormalization])
 
 
 def make_layer(channels=3, kind=MaskedBatchNormalization, **arguments):
@@ -23,10 +20,6 @@ def make_layer(channels=3, kind=MaskedBatchNormalization, **arguments):
     layer.build((None, None, channels))
     layer.beta.assign(np.arange(channels) + 0.5)
     return layer
-
-
-def random_values(*shape, seed=0):
-    return np.random.default_rng(seed).normal(2.0, 3.0, size=shape).astype("float32")
 
 
 def mask_of(lengths, length):
@@ -144,71 +137,6 @@ def test_batch_normalization_gradient_counts_only_real_steps(kind):
     np.testing.assert_allclose(beta_gradient, real_g.sum(axis=0), atol=1e-4)
 
 
-@BOTH_LAYER
-def test_layer_normalization_and_its_gradient_equal_the_formulas(kind):
-    """Like batch normalisation, but over the channels of each step."""
-    layer = kind(EPSILON)
-    values, g = random_values(2, 5, 7), random_values(2, 5, 7, seed=1)
-    layer.build(values.shape)
-    layer.beta.assign(np.arange(7))
-    variable = tf.Variable(values)
-    with tf.GradientTape() as tape:
-        outputs = layer(variable)
-        loss = tf.reduce_sum(outputs * g)
-    gradient, beta_gradient = tape.gradient(loss, [variable, layer.beta.value])
-
-    deviation = np.sqrt(values.var(axis=-1, keepdims=True) + EPSILON)
-    z = (values - values.mean(axis=-1, keepdims=True)) / deviation
-    np.testing.assert_allclose(outputs, z + np.arange(7), atol=1e-4)
-    expected = (g - g.mean(-1, keepdims=True) - z * (g * z).mean(-1, keepdims=True)) / deviation
-    np.testing.assert_allclose(gradient, expected, atol=1e-4)
-    np.testing.assert_allclose(beta_gradient, g.sum(axis=(0, 1)), atol=1e-4)
-
-
-@pytest.mark.parametrize("kind", ["batch", "layer"])
-def test_normalization_comes_before_the_activation_and_has_no_gain(kind):
-    layer = NormalizedActivation(kind, "relu", epsilon=EPSILON)
-    values = random_values(2, 5, 3)
-    outputs = layer(values, training=True)
-    axes = (0, 1) if kind == "batch" else -1
-    keep = {"axis": axes, "keepdims": True}
-    expected = np.maximum((values - values.mean(**keep)) / np.sqrt(values.var(**keep) + EPSILON), 0)
-    np.testing.assert_allclose(outputs, expected, atol=1e-4)
-    assert [weight.name for weight in layer.trainable_weights] == ["beta"]
-
-
-def test_layer_without_normalization_is_the_activation_alone():
-    layer = NormalizedActivation("none", "selu")
-    values = random_values(2, 5, 3) - 2
-    scale, alpha = 1.0507009873, 1.6732632423  # Madsen 2017, eq. 3.5.1
-    np.testing.assert_allclose(
-        layer(values), scale * np.where(values > 0, values, alpha * (np.exp(values) - 1)), atol=1e-4
-    )
-    assert layer.weights == []
-
-
-def test_unknown_normalization_is_refused():
-    with pytest.raises(ValueError, match="Unknown normalisation 'instance'; known are batch, layer, none"):
-        NormalizedActivation("instance", "relu")
-
-
-@pytest.mark.parametrize("policy", ["float16", "bfloat16", "float64"])
-@pytest.mark.parametrize("kind", [*BATCH, LayerNormalization, FastLayerNormalization])
-def test_weights_are_single_precision_with_every_policy(kind, policy):
-    layer, values = kind(dtype=policy), random_values(2, 5, 3)
-    outputs = layer(values, training=True)
-    assert keras.backend.standardize_dtype(outputs.dtype) == policy
-    assert {weight.dtype for weight in layer.weights} == {"float32"}
-    np.testing.assert_allclose(keras.ops.cast(outputs, "float32"), kind()(values, training=True), atol=0.02)
-
-
-@pytest.mark.parametrize(
-    "layer", [MaskedBatchNormalization(), LayerNormalization(), NormalizedActivation("batch", "relu")]
-)
-def test_output_has_the_shape_of_the_input(layer):
-    assert layer.compute_output_shape((None, None, 8)) == (None, None, 8)
-
-
 @BOTH_BATCH
 def test_half_precision_inputs_are_normalised_in_single_precision(kind):
     # The sum of these values is larger than the largest float16.
@@ -218,30 +146,6 @@ def test_half_precision_inputs_are_normalised_in_single_precision(kind):
     outputs = layer(values, training=True)
     assert keras.backend.standardize_dtype(outputs.dtype) == "float16"
     np.testing.assert_allclose(np.abs(outputs), 1, atol=1e-2)
-
-
-@pytest.mark.parametrize(
-    "layer",
-    [
-        MaskedBatchNormalization(epsilon=1e-4, momentum=0.8, synchronized=True, name="norm"),
-        FastBatchNormalization(epsilon=1e-4, momentum=0.8, synchronized=True, name="norm"),
-        FastLayerNormalization(epsilon=1e-4, name="norm"),
-        NormalizedActivation("batch", "selu", epsilon=1e-4, momentum=0.8, name="act"),
-    ],
-    ids=lambda layer: type(layer).__name__,
-)
-def test_configuration_round_trip(layer):
-    assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()
-
-
-def gradients(layer, values, upstream, **arguments):
-    """Outputs, and the gradients of the sum of outputs times `upstream` with respect to input and offset."""
-    values = tf.constant(values)
-    with tf.GradientTape() as tape:
-        tape.watch(values)
-        outputs = layer(values, **arguments)
-        loss = tf.reduce_sum(outputs * upstream)
-    return outputs, *tape.gradient(loss, [values, layer.beta.value])
 
 
 @settings(max_examples=15)
@@ -259,28 +163,3 @@ def test_fast_and_plain_batch_normalisation_have_equal_outputs_and_gradients(len
     )  # fmt: skip
     for result, expected in zip(fast, plain, strict=True):
         np.testing.assert_allclose(result, expected, atol=2e-4 * max(1.0, float(np.abs(expected).max())))
-
-
-@BOTH_LAYER
-@pytest.mark.parametrize("scale", [False, True])
-def test_layer_normalisation_equals_keras_in_outputs_and_gradients(kind, scale):
-    layer, reference = kind(EPSILON, scale=scale), keras.layers.LayerNormalization(epsilon=EPSILON, scale=scale)
-    for one in (layer, reference):
-        one.build((None, None, 5))
-        one.beta.assign(np.arange(5) / 2)
-        if scale:
-            one.gamma.assign(np.arange(5) - 2)
-    values, upstream = random_values(3, 4, 5), random_values(3, 4, 5, seed=1)
-    results = gradients(layer, values, upstream), gradients(reference, values, upstream)
-    for result, expected in zip(*results, strict=True):
-        np.testing.assert_allclose(result, expected, atol=1e-4)
-
-
-@BOTH_LAYER
-def test_layer_normalisation_divides_by_the_deviation_of_all_channels(kind):
-    """Not by the deviation of a sample, which would give 1.161895."""
-    layer = kind(epsilon=0.0)
-    layer.build((None, 4))
-    np.testing.assert_allclose(
-        layer(np.array([[1.0, 2.0, 3.0, 4.0]], "float32")), [[-1.341641, -0.447214, 0.447214, 1.341641]], atol=1e-6
-    )

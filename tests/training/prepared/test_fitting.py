@@ -1,0 +1,106 @@
+"""A prepared run learns what `train` learns, from the same batches."""
+
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from bytenet.csv_log import read_csv_log
+from bytenet.errors import InputError
+from bytenet.training import train
+from bytenet.training.prepared.fitting import fit_prepared
+from bytenet.training.prepared.preparation import prepare
+
+# The same optimiser on both ways, and nothing random in a step.
+COMPARABLE = ("training.optimizer=keras_adam", "training.keep_model=last", "training.ema_momentum=0.5")
+
+
+@pytest.mark.parametrize("mask_padding", ["true", "false"])
+def test_fit_learns_what_train_learns(smallest_config, prepared, pool, tmp_path, model_weights, mask_padding):
+    masks = f"model.mask_padding={mask_padding}"
+    start = train(smallest_config("training.max_steps=1", masks), tmp_path / "start", models=pool).path
+    overrides = (*COMPARABLE, masks, f"training.start={start}")
+    expected = train(smallest_config(*overrides), tmp_path / "trained")
+    fitted = prepared("fitted", *overrides)
+    first = model_weights(start)
+    for weights, trained, initial in zip(model_weights(fitted), model_weights(expected), first, strict=True):
+        np.testing.assert_allclose(weights, trained, atol=2e-5)
+        assert not np.allclose(weights, initial, atol=2e-4) or not initial.size
+    rows, expected_rows = read_csv_log(fitted.metrics_path), read_csv_log(expected.metrics_path)
+    for name in ("epoch", "step", "characters", "loss", "character_error", "val_loss", "learning_rate"):
+        np.testing.assert_allclose(rows[name], expected_rows[name], rtol=1e-3, err_msg=name)
+
+
+def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared, eagerly):
+    run = prepared("run", "training.epochs=9", "training.max_steps=8", "evaluation.every_epochs=2")
+    rows = read_csv_log(run.metrics_path)
+    assert rows["step"] == [3, 6, 8]
+    assert np.isfinite(rows["val_loss"]).tolist() == [False, True, True]
+    environment = run.environment()
+    assert len(environment["commands"]) == 2
+    assert environment["devices"]
+
+
+def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch, eagerly):
+    overrides = ("training.keep_model=best", "training.early_stopping_metric=val_loss", "training.epochs=3")
+    saved: list[float] = []
+    monkeypatch.setattr(
+        "bytenet.training.prepared.callbacks.save_model",
+        lambda model, path: saved.append(float(convert_to_numpy(model.optimizer.iterations))),
+    )
+    run = prepared("run", *overrides, "training.learning_rate=0.3")
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    best = [step for step, loss in zip((3, 6, 9), losses, strict=True) if loss == min(losses[: step // 3])]
+    assert saved == best
+    assert len(best) < 3  # with this rate, an epoch made it worse
+
+
+def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path, eagerly):
+    config = smallest_config("training.clip_norm=null", "training.optimizer=sgd", "training.learning_rate=1e30")
+    run = prepare(config, tmp_path / "run").run
+    with pytest.raises(InputError, match=r"Set a lower training\.learning_rate"):
+        fit_prepared(run)
+
+
+def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
+    patience = ("training.early_stopping_patience=2", "training.early_stopping_metric=val_loss")
+    lines: list[str] = []
+    run = prepared("run", *patience, "training.epochs=30", "training.learning_rate=0.5", say=lines.append)
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    assert len(losses) < 30
+    assert np.argmin(losses) == len(losses) - 3
+    assert lines[-2] == "val_loss has not improved in 2 epochs, so training stops early."
+    kept = f"the one from epoch {len(losses) - 2}, with the best val_loss ({min(losses):.4g})"
+    assert lines[-1].startswith(f"The model is {run.model_path}: {kept}.\nNext: bytenet translate {run.path} FILE")
+    fit_prepared(run, lines.append)
+    assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
+
+
+def test_run_without_validation_pairs_is_fitted(prepared, tmp_path, eagerly):
+    for side, text in (("source", "ab\nba\n"), ("target", "a\nb\n")):
+        (tmp_path / side).write_text(text * 8)
+    files = [f"data.train_{side}={tmp_path / side}" for side in ("source", "target")]
+    run = prepared("run", "data.corpus=files", "data.source_language=de", "data.target_language=en", *files)
+    assert np.isnan(read_csv_log(run.metrics_path)["val_loss"]).all()
+    assert run.model_path.is_file()
+
+
+@pytest.mark.parametrize("schedule", ["step", "cosine"])
+def test_learning_rates_are_those_of_train(smallest_config, prepared, unmeasured, eagerly, tmp_path, schedule):
+    overrides = (
+        f"training.schedule={schedule}", "training.decay_start_epoch=1", "training.warmup_steps=2", "training.epochs=3",
+    )  # fmt: skip
+    expected = read_csv_log(train(smallest_config(*overrides), tmp_path / "trained").metrics_path)
+    fitted = read_csv_log(prepared("fitted", *overrides).metrics_path)
+    assert len(set(expected["learning_rate"])) == 3
+    np.testing.assert_allclose(fitted["learning_rate"], expected["learning_rate"], rtol=1e-5)
+
+
+def test_start_is_measured_and_kept_if_no_epoch_is_better(smallest_config, prepared, pool, tmp_path, model_weights):
+    start = train(smallest_config("training.epochs=2"), tmp_path / "start", models=pool).path
+    too_high = ("training.learning_rate=30", "training.clip_norm=null", "training.keep_model=best")
+    run = prepared("run", f"training.start={start}", *too_high, "training.epochs=2")
+    rows = read_csv_log(run.metrics_path)
+    assert (rows["epoch"], rows["step"]) == ([0, 1, 2], [0, 3, 6])
+    assert min(rows["val_loss"]) == rows["val_loss"][0]
+    for one, other in zip(model_weights(run.path), model_weights(start), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,103 @@
+"""A prepared run goes on where it stopped. What cannot go on is refused."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from bytenet.csv_log import read_csv_log
+from bytenet.errors import InputError, MissingFileError
+from bytenet.training.prepared.fitting import fit_prepared
+from bytenet.training.prepared.preparation import prepare
+
+
+class _StoppedError(Exception):
+    """The end of a process."""
+
+
+def test_stopped_fit_goes_on_to_the_same_end(
+    smallest_config, prepared, tmp_path, equal_final_states, model_weights, eagerly
+):
+    overrides = ("model.dropout=0.2", "training.ema_momentum=0.5", "training.epochs=3")
+    whole = prepared("whole", *overrides)
+    stopped = prepare(smallest_config(*overrides), tmp_path / "stopped").run
+
+    def stop(line):
+        if line.startswith("epoch 2"):  # its checkpoint is not saved yet
+            raise _StoppedError
+
+    with pytest.raises(_StoppedError):
+        fit_prepared(stopped, stop)
+    lines: list[str] = []
+    fit_prepared(stopped, lines.append)
+    assert "resumed from step-00000003.npz, after epoch 1" in lines
+    state, _ = equal_final_states(stopped.path, whole.path)
+    assert (state["epoch"], state["step"]) == (3, 9)
+    for one, other in zip(model_weights(stopped.path), model_weights(whole.path), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert read_csv_log(stopped.metrics_path)["epoch"] == [1, 2, 3]
+    fit_prepared(stopped, lines.append)
+    assert lines[-1] == "This run is finished. To train on, set a larger training.epochs than 3 in its config.yaml."
+
+
+def test_run_that_was_not_prepared_is_refused(supervised_run):
+    with pytest.raises(
+        MissingFileError, match=r"not prepared by `bytenet prepare`\. Continue it with `bytenet train --resume"
+    ):
+        fit_prepared(supervised_run("run").path)
+
+
+def test_trained_model_without_its_checkpoints_is_not_fitted_again(prepared, eagerly):
+    run = prepared("run", "training.epochs=1")
+    shutil.rmtree(run.checkpoints)
+    before = run.model_path.read_bytes()
+    with pytest.raises(InputError, match="has a trained model, but no checkpoint"):
+        fit_prepared(run)
+    assert run.model_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["start.keras", "validation.npz"])
+def test_incomplete_copy_is_refused(smallest_config, supervised_run, tmp_path, name):
+    start = [f"training.start={supervised_run('start').path}"] if name == "start.keras" else []
+    folder = prepare(smallest_config(*start), tmp_path / "run")
+    (folder.run.prepared / name).unlink()
+    with pytest.raises(MissingFileError, match=rf"{name} is missing\. Copy the whole folder again"):
+        fit_prepared(folder.run)
+
+
+def test_folder_that_was_not_prepared_is_named(tmp_path):
+    with pytest.raises(MissingFileError, match=r"is not a prepared run: .* Make it with `bytenet prepare "):
+        fit_prepared(tmp_path / "nothing")
+
+
+def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared, eagerly):
+    lines: list[str] = []
+    run = prepared("run", "training.epochs=9", "training.max_steps=4", say=lines.append)
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    assert losses[1] < losses[0]
+    assert f"the one from epoch 2, with the best val_loss ({losses[1]:.4g})" in lines[-1]
+    lines.clear()
+    fit_prepared(run, lines.append)
+    assert [line.partition(",")[0] for line in lines] == ["This run ended at batch 1 of epoch 2"]
+    change(run, "max_steps: 4", "max_steps: 8")
+    with pytest.raises(InputError, match=r"ended at batch 1 of epoch 2, because of training\.max_steps"):
+        fit_prepared(run)
+
+
+@pytest.mark.parametrize(
+    ("setting", "other"), [("batch_size: 16", "batch_size: 12"), ("shuffle: corpus", "shuffle: buffer")]
+)
+def test_run_does_not_go_on_with_other_batches(prepared, setting, other, eagerly):
+    run = prepared("run")
+    change(run, "epochs: 2", "epochs: 3")
+    change(run, setting, other)
+    with pytest.raises(InputError, match="The training data or its batches are not those"):
+        fit_prepared(run)
+
+
+def change(run, setting, other):
+    """Change a setting of a run, as a user would in an editor."""
+    content = run.config_path.read_text(encoding="utf-8")
+    assert content.count(f"  {setting}\n") == 1
+    run.config_path.write_text(content.replace(f"  {setting}\n", f"  {other}\n"), encoding="utf-8")
+    run.__dict__.pop("config", None)
