@@ -1,4 +1,4 @@
-"""Shared by all tests: few threads, a quiet TensorFlow, the conditions of the marks, and a browser."""
+"""Shared by all tests: few threads, a quiet TensorFlow, a plain terminal, the conditions of marks, and a browser."""
 
 import gc
 import os
@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import hypothesis
@@ -25,6 +26,11 @@ for _variable, _value in {
     "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave the user's cache alone
 }.items():
     os.environ.setdefault(_variable, _value)
+
+# What is printed and which servers are found must not depend on the user's terminal and proxy.
+os.environ.update({"COLUMNS": "80", "NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"})
+for _variable in ("FORCE_COLOR", "NO_COLOR"):
+    os.environ.pop(_variable, None)
 
 # A traced graph has many small, long-lived objects. With Python's thresholds, their collection takes a
 # tenth of the time.
@@ -77,7 +83,7 @@ def wait_for():
             try:
                 if value := answer():
                     return value
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
                 pass  # not ready yet
             time.sleep(0.05)
         raise TimeoutError(f"{what} did not come in {_PATIENCE_SECONDS} seconds.")
@@ -93,6 +99,26 @@ def eagerly():
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture(scope="session")
+def policy():
+    """A context manager that sets Keras's precision by name. At its end, the earlier precision is set again.
+
+    The code inside may set another precision, as trainings do.
+    """
+    import keras
+
+    @contextmanager
+    def set_policy(name: str):
+        before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(name)
+        try:
+            yield
+        finally:
+            keras.config.set_dtype_policy(before)
+
+    return set_policy
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from bytenet import compile_cache
 @pytest.fixture
 def environment(monkeypatch, tmp_path):
     for name in ("TF_XLA_FLAGS", "BYTENET_COMPILE_CACHE"):
-        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")  # so that a value which the test sets is removed after it
+        monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return monkeypatch
 

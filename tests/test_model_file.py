@@ -2,7 +2,6 @@
 
 import json
 
-import keras
 import numpy as np
 import pytest
 from safetensors.numpy import load, save
@@ -160,13 +159,9 @@ def test_a_setting_may_have_no_numbers(tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
-def test_model_is_loaded_in_float32_whatever_the_process_trained(model_path):
-    policy = keras.config.dtype_policy()
-    keras.config.set_dtype_policy("mixed_bfloat16")
-    try:
+def test_model_is_loaded_in_float32_whatever_the_process_trained(model_path, policy):
+    with policy("mixed_bfloat16"):
         assert ModelFile(model_path).load_model().compute_dtype == "float32"
-    finally:
-        keras.config.set_dtype_policy(policy)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`bytenet attention`: a picture and a JSON file for each sentence."""
 
 import json
+import shutil
 import struct
 
 import numpy as np
@@ -37,9 +38,10 @@ def test_sentences_with_given_translations(attentive_run_folder, invoke, tmp_pat
     np.testing.assert_allclose(content["alignment"], layers[-1].mean(axis=0), atol=1e-3)
 
 
-def test_own_translations_in_the_run_folder(attentive_run_folder, invoke):
-    result = invoke(attention, attentive_run_folder.path, "--text", "ein Haus☃", "--text", " ")
-    folder = attentive_run_folder.path / "attention"
+def test_own_translations_in_the_run_folder(attentive_run_folder, invoke, tmp_path):
+    run = shutil.copytree(attentive_run_folder.path, tmp_path / "run")
+    result = invoke(attention, run, "--text", "ein Haus☃", "--text", " ")
+    folder = run / "attention"
     assert result.stdout == f"{folder / '1.png'}\n"
     assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["source"][-2:] == ["\ufffd", "⏎"]
     assert "Characters that the model does not know, in 1 line: '☃' (U+2603)." in result.stderr

@@ -110,7 +110,7 @@ def test_tensorboard_logdir_comes_from_the_trace_path_and_is_quoted(tmp_path):
         (["digits", "--out", "x", "--length", "9"], "are for decoding"),
     ],
 )
-def test_wrong_arguments_are_usage_errors(arguments, message, capsys):
+def test_wrong_arguments_are_usage_errors(arguments, message):
     with pytest.raises(click.UsageError) as error:
         profile.main(arguments, standalone_mode=False)
     assert message in error.value.format_message()

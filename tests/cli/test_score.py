@@ -23,7 +23,7 @@ def files(tmp_path):
 
 def test_unknown_characters_are_named(run_folder, invoke, files):
     _, target = files
-    target.write_text("a ☃dog\ntwo\n")
+    target.write_text("a ☃dog\ntwo\n", encoding="utf-8")
     assert (
         "Characters that the model does not know, in 1 line: '☃' (U+2603)."
         in invoke(score, run_folder.path, *files).stderr
@@ -66,9 +66,7 @@ def scores_of(printed):
     return [float(line.split("\t")[0]) for line in printed.splitlines()]
 
 
-def test_several_models_score_with_the_mean_of_their_probabilities(
-    run_folder, attentive_run_folder, invoke, files, tmp_path
-):
+def test_several_models_score_with_the_mean_of_their_probabilities(run_folder, attentive_run_folder, invoke, files):
     from bytenet.decoding.batches.batching import pad_batch
     from bytenet.run_folder import RunFolder
 

@@ -92,7 +92,7 @@ def test_the_engine_translates_as_the_command_does(run_folder, invoke):
     assert [f"1\t{score:.4f}\t{text}" for text, score in candidates] == n_best
 
 
-def test_the_draft_is_the_translation_of_greedy_search(run_folder, invoke):
+def test_the_draft_is_the_translation_of_greedy_search(run_folder):
     engine = RunEngine(run_folder.path, beam_size=1)
     for line in LINES:
         assert "".join(engine.draft(line)) == engine.translate([line], 1)[0][0].text
@@ -262,10 +262,12 @@ def test_options_become_settings(run_folder, invoke, started, tmp_path):
     invoke(
         serve, run_folder.path, "--beam-size", 2, "--host", "::1", "--port", 1234, "--max-chars", 10, "--timeout", 2,
         "--api-keys", tmp_path / "keys", "--allow-origin", "https://example.org", "--no-split",
+        "--threads", 3, "--max-requests", 7,
     )  # fmt: skip
     (engine,), settings, host, port = started
     assert (engine.max_candidates, host, port) == (2, "::1", 1234)
     assert (settings.max_chars, settings.timeout_seconds, settings.into_sentences) == (10, 2.0, False)
+    assert (settings.num_threads, settings.max_requests) == (3, 7)
     assert settings.api_keys == {"geheim", "zweiter"}
     assert settings.allowed_origins == ("https://example.org",)
     assert "geheim" not in repr(settings)

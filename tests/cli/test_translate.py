@@ -145,7 +145,7 @@ def test_stdin_is_read_like_a_file(run_folder, invoke):
 
 
 @pytest.mark.thorough
-def test_window_of_one_answers_each_line_before_reading_the_next(run_folder, tmp_path):
+def test_window_of_one_answers_each_line_before_reading_the_next(run_folder):
     command = [sys.executable, "-m", "bytenet", "translate", str(run_folder.path), "--window", "1", "--beam-size", "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         for _ in range(2):
@@ -234,7 +234,7 @@ def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path)
 
 
 def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):
-    with pytest.raises(MissingFileError, match="nothing"):
+    with pytest.raises(MissingFileError, match="nothing does not exist; expected the folder of a run"):
         invoke(translate, tmp_path / "nothing", stdin=TEXT)
     with pytest.raises(MissingFileError, match="not a run folder"):
         invoke(translate, tmp_path, stdin=TEXT)

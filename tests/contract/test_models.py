@@ -1,6 +1,5 @@
 """What every family and variant promises about its logits and steps. See `TranslationModel`."""
 
-import keras
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.models import build_model
 
-from .cases import CASES, FAMILY_CASES, VARIANT_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize
+from .cases import CASES, FAMILY_CASES, VARIANT_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize, randomize
 from .traced_model import traced
 
 every_case = parametrize(CASES)
@@ -138,27 +137,25 @@ def test_padding_matters_without_masks(case):
     assert np.abs(further[:, :6] - alone).max() > 1e-3
 
 
-@pytest.mark.parametrize("policy", ["bfloat16", "float64"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
 @parametrize([*FAMILY_CASES, *(case for case in VARIANT_CASES if case.name == "recurrent: madsen")])
-def test_steps_equal_the_call_with_pure_policies(case, policy):
+def test_steps_equal_the_call_with_pure_policies(case, dtype):
     source_ids, target_ids = (pad(draw_sentences([length], seed=length)) for length in (6, 3))
-    model = build_model(case.config, VOCAB_SIZE, policy)
+    model = build_model(case.config, VOCAB_SIZE, dtype)
+    randomize(model)
     logits = model({"source_ids": source_ids, "target_ids": target_ids})
-    assert (model.compute_dtype, logits.dtype) == (policy, "float32")
-    tolerance = (0.05 if policy == "bfloat16" else 1e-5) * np.abs(logits).max()
+    assert (model.compute_dtype, logits.dtype) == (dtype, "float32")
+    tolerance = (0.05 if dtype == "bfloat16" else 1e-5) * np.abs(logits).max()
     for position, step_logits in enumerate(eager_step_logits(model, source_ids, target_ids)):
         np.testing.assert_allclose(step_logits, logits[:, position], atol=tolerance)
 
 
 @parametrize(VARIANT_CASES)
-def test_mixed_precision_logits_are_near_the_exact_logits(case):
+def test_mixed_precision_logits_are_near_the_exact_logits(case, policy):
     source_ids, target_ids = (pad(draw_sentences([length], seed=length)) for length in (6, 9))
     exact = traced(case.config)
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
+    with policy("mixed_bfloat16"):
         model = build_model(case.config, VOCAB_SIZE)
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
     assert model.compute_dtype == "bfloat16"
     assert all(weight.dtype == "float32" for weight in model.trainable_weights)
     model.set_weights(exact.model.get_weights())

@@ -56,14 +56,13 @@ for path in sorted(folder.glob("*.keras")):
 """
 
 
-def test_model_loaded_in_another_process_is_bit_identical(tmp_path):
+def test_model_loaded_in_another_process_is_bit_identical(policy, tmp_path):
     source_ids = pad(draw_sentences([9, 5]))
     np.save(tmp_path / "source_ids.npy", source_ids)
     models = [traced(case.config).model for case in VARIANT_CASES]
     # Mixed precision is not the default in the process that loads the model.
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    models.append(build_model(CASES[0].config, VOCAB_SIZE))
-    keras.mixed_precision.set_global_policy("float32")
+    with policy("mixed_bfloat16"):
+        models.append(build_model(CASES[0].config, VOCAB_SIZE))
     for index, model in enumerate(models):
         model.save(tmp_path / f"{index}.keras")
     command = [sys.executable, "-c", LOAD, str(tmp_path)]

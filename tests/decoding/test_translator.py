@@ -58,6 +58,7 @@ def test_n_best_is_sorted_and_limited_by_the_beam_size(model):
     translator = Translator(model, VOCABULARY, beam_size=4)
     [hypotheses] = translator.translate(["abba"], n_best=4)
     scores = [hypothesis.score for hypothesis in hypotheses if hypothesis.ended]
+    assert len(scores) > 1
     assert scores == sorted(scores, reverse=True)
     assert len({hypothesis.text for hypothesis in hypotheses}) == 4
     with pytest.raises(ValueError, match="n_best"):

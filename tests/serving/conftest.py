@@ -1,5 +1,6 @@
 """An engine without a model, and servers in this process that use it."""
 
+import socket
 import threading
 from contextlib import contextmanager
 
@@ -20,7 +21,6 @@ class ReversingEngine:
         gate: `translate` waits for it.
         is_warm: whether `warm_up` was called.
         started: set when `translate` is called.
-        drafted: number of parts that were written.
     """
 
     def __init__(self, source="de", target="en", batch_size=4, max_candidates=3, has_attention=True):
@@ -35,7 +35,6 @@ class ReversingEngine:
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Event()
-        self.drafted = 0
 
     def warm_up(self):
         self.is_warm = True
@@ -58,7 +57,6 @@ class ReversingEngine:
 
     def draft(self, sentence):
         for start in range(0, len(sentence), 2):
-            self.drafted += 1
             yield sentence[::-1][start : start + 2].upper()
 
     def align(self, sentence, translation):
@@ -84,7 +82,7 @@ def thread():
 
 
 @pytest.fixture(scope="session")
-def serving(free_port, wait_for):
+def serving(wait_for):
     """A context manager that runs a server for some engines. It gives the address, which ends with a slash."""
     import requests
     import uvicorn
@@ -100,21 +98,20 @@ def serving(free_port, wait_for):
         thread = TranslatingThreads(chosen.max_requests, on_batch=metrics.note_batch)
         metrics.watch(thread, engines)
         app = make_app(Directions(engines), thread, chosen, metrics)
-        port = free_port()
-        config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")
-        server = uvicorn.Server(config)
-        running = threading.Thread(target=server.run, daemon=True)
-        running.start()
-        address = f"http://127.0.0.1:{port}/"
-        try:
-            wait_for(lambda: requests.get(f"{address}health", timeout=10).ok, "The server")
-            yield address
-        finally:
-            for engine in engines:
-                if isinstance(engine, ReversingEngine):
-                    engine.gate.set()
-            server.should_exit = True
-            running.join()
-            thread.close()
+        server = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error", lifespan="off"))
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+            running = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+            running.start()
+            try:
+                wait_for(lambda: requests.get(f"{address}health", timeout=10).ok, "The server")
+                yield address
+            finally:
+                for engine in engines:
+                    if isinstance(engine, ReversingEngine):
+                        engine.gate.set()
+                server.should_exit = True
+                running.join()
+                thread.close()
 
     return serve

@@ -111,9 +111,9 @@ def test_confidence_is_low_for_a_language_that_is_not_served(server):
 @pytest.mark.parametrize(
     ("change", "status", "part"),
     [
-        ({"q": None}, 400, "q"),
-        ({"q": 5}, 400, "q"),
-        ({"q": [["a"]]}, 400, "q"),
+        ({"q": None}, 400, "The parameter q is wrong"),
+        ({"q": 5}, 400, "The parameter q is wrong"),
+        ({"q": [["a"]]}, 400, "The parameter q is wrong"),
         ({"q": "a\0b"}, 400, "NUL"),
         ({"q": "\ud800"}, 400, "surrogate"),
         ({"source": "fr"}, 400, "de to en"),
@@ -141,6 +141,11 @@ def test_refusals_say_what_is_wrong(server, change, status, part):
     assert len(error) < 400
     assert "secret" not in error
     assert "/" not in error
+
+
+def test_a_missing_parameter_is_named(server):
+    found = answer(server, json={"source": "de", "target": "en"})
+    assert (found.status_code, found.json()) == (400, {"error": "The parameter q is missing."})
 
 
 FIELDS = b"".join(

@@ -203,12 +203,10 @@ def test_every_variant_trains_with_the_settings_of_the_thesis(smallest_config, e
     assert np.isfinite(read_csv_log(folder.metrics_path)["val_loss"][0])
 
 
-def test_mixed_precision_trains(smallest_config, tmp_path):
+def test_mixed_precision_trains(smallest_config, policy, tmp_path):
     trained = keras.callbacks.Callback()  # gets the model
-    try:
+    with policy("float32"):
         folder = train(smallest_config("training.mixed_precision=true"), tmp_path / "run", more_callbacks=[trained])
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
     encoder = trained.model.encoder
     assert (encoder.compute_dtype, encoder.variable_dtype) == ("bfloat16", "float32")
     losses = read_csv_log(folder.metrics_path)["loss"]

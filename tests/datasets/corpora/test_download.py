@@ -169,7 +169,7 @@ def test_plain_files_are_read_like_gzip_files(data_folder):
     assert lookup.local_pairs("multi30k", "val", "en", "de") is None
 
 
-def test_message_does_not_promise_to_continue_without_a_checksum(server, remote, tmp_path, monkeypatch):
+def test_message_does_not_promise_to_continue_without_a_checksum(server, tmp_path, monkeypatch):
     def fail(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -64,7 +64,7 @@ def test_newstest_is_read_from_the_users_folder(data_folder, offline):
     assert corpus.test == Pairs(["2010 de"], ["2010 en"])
 
 
-def test_newstest_is_read_from_the_wmt_archive(data_folder, tmp_path, offline):
+def test_newstest_is_read_from_the_wmt_archive(data_folder, offline):
     source = '<srcset>\n<doc docid="a">\n<seg id="1"> Ein  <b>&amp; </seg>\n<seg id="2">zwei</seg>\n</doc>\n'
     target = '<seg id="1">one\u00a0x</seg>\n  <seg id="9">indented is none</seg>\n<seg id="2">two</seg>\n'
     path = data_folder("newstest/newstest2014-test-full.tgz", [])

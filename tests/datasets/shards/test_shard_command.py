@@ -67,8 +67,8 @@ def test_arguments_without_a_verb_are_those_of_the_report():
         assert result.exit_code == 0
         assert "multi30k" in result.stdout
     result = CliRunner().invoke(data, ["--help"])
-    assert "shard" in result.stdout
-    assert "report" in result.stdout
+    assert "\n  shard " in result.stdout
+    assert "\n  report " in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-def test_a_sharding_that_fails_leaves_nothing_and_can_be_repeated(text_files, shards, tmp_path, monkeypatch, processes):
+def test_a_sharding_that_fails_leaves_nothing_and_can_be_repeated(text_files, shards, tmp_path, processes):
     longer = tmp_path / "longer.en"
     longer.write_text("one\n" * 700)
     with pytest.raises(InputError, match="one side ends after 600 lines"):

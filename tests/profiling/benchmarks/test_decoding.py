@@ -4,7 +4,6 @@ import itertools
 import json
 from types import SimpleNamespace
 
-import keras
 import pytest
 from click.testing import CliRunner
 
@@ -107,12 +106,10 @@ def test_command_prints_json_with_and_without_xla():
 
 
 @pytest.mark.parametrize(("mixed_precision", "dtype"), [("true", "bfloat16"), ("false", "float32")])
-def test_command_uses_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
+def test_command_uses_the_precision_of_the_configuration(monkeypatch, policy, mixed_precision, dtype):
     models = []
     monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: models.append(model) or [])
     arguments = ["decoding", "numbers", *OPTIONS, "--set", f"training.mixed_precision={mixed_precision}"]
-    try:
+    with policy("float32"):
         CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
     assert [model.compute_dtype for model in models] == [dtype]

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import keras
 import pytest
 from click.testing import CliRunner
 
@@ -106,17 +105,13 @@ def test_wrong_settings_are_refused(arguments):
         CliRunner().invoke(benchmark, ["training", *arguments], catch_exceptions=False)
 
 
-@pytest.fixture
-def _float32_afterwards():
-    yield
-    keras.mixed_precision.set_global_policy("float32")
-
-
-@pytest.mark.usefixtures("_float32_afterwards", "small_product")
-def test_command_leaves_share_of_peak_blank_in_mixed_precision():
+@pytest.mark.usefixtures("small_product")
+def test_command_leaves_share_of_peak_blank_in_mixed_precision(policy):
     settings = set_options([*SMALL, "training.mixed_precision=true"])
     arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
-    header, row = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
+    with policy("float32"):
+        result = CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
+    header, row = result.stdout.strip().split("\n")
     place = header.index("share of peak")
     assert row[place:].split()[0] == "-"
     assert " min" not in header, "no length of a run was given"

@@ -39,6 +39,7 @@ def captured(tmp_path_factory):
 
 
 def test_decoding_is_captured_with_the_model_of_the_start(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # a file or folder `de-en` would come before the pretrained model
     monkeypatch.setattr(searches, "build_model", lambda config, size: (config, size))
     monkeypatch.setattr(searches, "capture_decoding", lambda model, *others: model)
     pairs = tmp_path / "pairs"
@@ -136,11 +137,8 @@ def test_decoding_is_divided_into_steps_and_parts(tmp_path):
 
 
 @pytest.fixture
-def searched(monkeypatch):
+def searched(monkeypatch, policy):
     """A function that returns the model and sentences of the searches to capture."""
-    import keras
-
-    policy = keras.mixed_precision.global_policy()
     found = {}
 
     def note(model, source_ids, *_):
@@ -152,8 +150,8 @@ def searched(monkeypatch):
         capture_decoding_of(load_config("digits", (*_SMALL, *settings)), "nowhere", Search(batch_size=batch_size))
         return found["model"], found["source_ids"]
 
-    yield search
-    keras.mixed_precision.set_global_policy(policy)
+    with policy("float32"):
+        yield search
 
 
 def test_search_uses_the_vocabulary_and_precision_of_training(searched):

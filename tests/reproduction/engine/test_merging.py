@@ -106,7 +106,7 @@ def test_rows_that_were_measured_otherwise_are_refused(place, tmp_path, monkeypa
         place("there", join_earlier=True)
 
 
-def test_changed_start_run_is_refused(place, tmp_path, monkeypatch):
+def test_changed_start_run_is_refused(place, monkeypatch):
     start = TrainingRun("start", "digits", ("training.epochs=1",))
     monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
     place("here")

@@ -5,11 +5,13 @@ import re
 import signal
 import threading
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
+from bytenet.reproduction.jobs import scheduler
 from bytenet.reproduction.jobs.scheduler import num_cores, times_of, train_all
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun, run_folder_of
 
@@ -124,10 +126,10 @@ def test_settings_may_depend_on_the_seed(train, trainer):
     assert [(config.data.train_seed, config.training.seed) for config, _, _ in trainer.calls] == [(10, 7), (20, 7)]
 
 
-def test_remaining_time_is_estimated_from_cost(train, monkeypatch):
+def test_remaining_time_is_estimated_from_cost(train, trainer, monkeypatch):
     # The first training has an eighth of the total cost and takes 2 hours, so all together take 16 hours.
-    clock = iter([0.0] * 4 + [7200.0] * 100)
-    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler.time.monotonic", lambda: next(clock))
+    clock = SimpleNamespace(monotonic=lambda: 7200.0 if trainer.calls else 0.0)
+    monkeypatch.setattr(scheduler, "time", clock)
     said = train(TrainingRun("one", "digits", cost=1.0), TrainingRun("two", "digits", cost=7.0))
     assert said[1].endswith("s, about 14 h 0 min left")
     assert said[2].endswith(" s")

@@ -55,17 +55,30 @@ def test_a_killed_worker_is_a_failure(launch, monkeypatch):
     assert launch("if [ $index = 0 ]; then kill -9 $$; else exec sleep 1000; fi") == 1
 
 
-def test_signals_are_passed_on_once(launch, capfd):
-    main = threading.main_thread().ident
-    stop = 'trap "echo stopped; exit 130" TERM; echo ready; while true; do sleep 0.05; done'
-    timer = threading.Timer(1.0, signal.pthread_kill, [main, signal.SIGTERM])
-    timer.start()
-    assert launch(stop) == 130
+def test_signals_are_passed_on_once(launch, tmp_path, capfd):
+    before, ended = signal.getsignal(signal.SIGTERM), threading.Event()
+    files = [tmp_path / f"ready-{index}" for index in (0, 1)]
+    ready = f'echo ready; touch "{tmp_path}/ready-$index"'
+
+    def send():
+        while not ended.wait(0.01):
+            # The workers and this process must have their handlers before the signal comes.
+            if all(file.exists() for file in files) and signal.getsignal(signal.SIGTERM) != before:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+                return
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        assert launch(f'trap "echo stopped; exit 130" TERM; {ready}; while true; do sleep 0.05; done') == 130
+    finally:
+        ended.set()
+        sender.join()
     assert sorted(capfd.readouterr().out.splitlines()) == ["[0] ready", "[0] stopped", "[1] ready", "[1] stopped"]
 
 
 def test_after_a_signal_slow_workers_have_time_to_save(launch, monkeypatch, capfd):
-    monkeypatch.setattr(launcher, "_SECONDS_TO_END", 0.1)
+    monkeypatch.setattr(launcher, "_SECONDS_TO_END", 0.5)
     slow = 'trap "echo second" TERM; sleep 1; echo saved; exit 130'
     assert launch(f"if [ $index = 1 ]; then exit 130; else {slow}; fi") == 130
     assert capfd.readouterr().out == "[0] saved\n"

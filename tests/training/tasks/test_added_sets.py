@@ -66,7 +66,7 @@ def test_number_of_added_sets_is_fixed_before_the_first_checkpoint(
 ):
     start = supervised_run("start")
     settings = f"training.start={start.path}", "training.max_steps=1"
-    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
+    with pytest.raises(InputError, match="the loss is nan"), failing_at_the_first_step(monkeypatch):
         train(smallest_config(*settings, "training.added_sets=1"), tmp_path / "run")
     with pytest.raises(InputError, match=r"training\.added_sets was 1 and is 2"):
         train(smallest_config(*settings, "training.added_sets=2"), tmp_path / "run", resume=True)

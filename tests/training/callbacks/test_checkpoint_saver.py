@@ -1,0 +1,47 @@
+"""Checkpoints that are saved because time has passed."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from bytenet.config import TrainingConfig
+from bytenet.training.callbacks.checkpoint_saver import CheckpointSaver
+from bytenet.training.state import TrainingState
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """A run of two epochs of four steps: its callback, its state, what it knows, and the steps of its checkpoints."""
+    config = SimpleNamespace(training=TrainingConfig(checkpoint_every_seconds=100.0))
+    state = TrainingState()
+    agreement = SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=False)
+    saver = CheckpointSaver(None, [], state, config, steps_per_epoch=4, total_steps=8, agreement=agreement)
+    saver.set_model(SimpleNamespace(stop_training=False))
+    saved = []
+    monkeypatch.setattr(saver, "save", lambda: saved.append(state.step))
+    return SimpleNamespace(saver=saver, state=state, agreement=agreement, saved=saved)
+
+
+@pytest.mark.parametrize(("seconds", "is_saved"), [(0.0, False), (99.9, False), (100.0, True), (1000.0, True)])
+def test_a_step_is_saved_after_the_seconds_of_the_configuration(run, seconds, is_saved):
+    run.state.step = run.state.batch = 3
+    run.agreement.seconds_since_checkpoint = seconds
+    run.saver.on_train_batch_end(2)
+    assert run.saved == [3] * is_saved
+
+
+@pytest.mark.parametrize(("seconds", "is_saved"), [(0.0, False), (9.9, False), (10.0, True), (1000.0, True)])
+def test_an_epoch_is_saved_after_a_tenth_of_these_seconds(run, seconds, is_saved):
+    run.state.step = run.state.batch = 4
+    run.agreement.seconds_since_checkpoint = seconds
+    run.saver.on_train_batch_end(3)
+    assert run.saved == []  # the evaluation comes first
+    run.state.epoch, run.state.batch = 1, 0
+    run.saver.on_epoch_end(0)
+    assert run.saved == [4] * is_saved
+
+
+def test_the_last_step_is_always_saved(run):
+    run.state.step, run.state.epoch = 8, 2
+    run.saver.on_epoch_end(1)
+    assert run.saved == [8]
