@@ -1,4 +1,4 @@
-"""Shared by all tests: few threads, a quiet TensorFlow, a plain terminal, the conditions of marks, and a browser."""
+"""Shared by all tests: few threads, a quiet TensorFlow, a plain terminal, conditions of marks, runs, and a browser."""
 
 import gc
 import os
@@ -12,6 +12,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 import requests
+
+from .invoked_verbs import invoke_verb
+from .untrained_runs import BYTENET, TRANSFORMER, make_run
 
 # Set these before anything imports TensorFlow. Tests are small, so more threads only wait for each other. With several
 # processes (pytest -n 2), each has one thread.
@@ -119,6 +122,37 @@ def policy():
             keras.config.set_dtype_policy(before)
 
     return set_policy
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory):
+    """The folder of a ByteNet run on four sentence pairs, used as both its training and its test set."""
+    return make_run(tmp_path_factory.mktemp("run"), BYTENET)
+
+
+@pytest.fixture(scope="session")
+def attentive_run_folder(tmp_path_factory):
+    """The same as `run_folder`, but with a Transformer."""
+    return make_run(tmp_path_factory.mktemp("attentive_run"), TRANSFORMER)
+
+
+@pytest.fixture(scope="session")
+def model_path(run_folder, tmp_path_factory):
+    """The model of the run folder as a file, with a card. Do not change it."""
+    from bytenet.decoding import Translator
+
+    path = tmp_path_factory.mktemp("model") / "de-en.bytenet"
+    card = (
+        "# A model\n\n- licence: CC0\n- scores on test: BLEU 1.5 (1.0 to 2.0); 4 sentences\n- alphabet: 20 characters\n"
+    )
+    Translator.from_run(run_folder.path).export(path, languages=("de", "en"), max_length=40, card=card)
+    return path
+
+
+@pytest.fixture
+def invoke():
+    """A function that runs a subcommand in this process and raises its errors."""
+    return invoke_verb
 
 
 @pytest.fixture(scope="session")

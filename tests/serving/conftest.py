@@ -115,3 +115,10 @@ def serving(wait_for):
                 thread.close()
 
     return serve
+
+
+@pytest.fixture
+def server(serving, reversing_engine):
+    """The address of a server with one engine and small limits."""
+    with serving(reversing_engine(), max_chars=50, max_texts=3) as address:
+        yield address

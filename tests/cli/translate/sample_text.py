@@ -1,0 +1,3 @@
+"""A text to translate, with blank lines."""
+
+TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()

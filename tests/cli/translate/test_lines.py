@@ -1,0 +1,89 @@
+"""`bytenet translate`: each input line gives one output line."""
+
+import gzip
+import subprocess
+import sys
+
+import pytest
+
+from bytenet.cli.translate import translate
+from bytenet.errors import InputError, MissingFileError
+
+from .sample_text import TEXT
+
+pytestmark = pytest.mark.usefixtures("shared_translators")
+
+
+def test_each_line_gives_one_line_and_blank_lines_stay_blank(run_folder, invoke):
+    result = invoke(translate, run_folder.path, stdin=TEXT)
+    lines = result.stdout_bytes.decode().split("\n")
+    assert [bool(line) for line in lines] == [True, False, True, False, True, False]
+    assert "Translated 5 lines" in result.stderr
+    without_last_end = invoke(translate, run_folder.path, stdin=TEXT.removesuffix(b"\n"))
+    assert without_last_end.stdout_bytes == result.stdout_bytes
+    windows = invoke(translate, run_folder.path, stdin=TEXT.replace(b"\n", b"\r\n"))
+    assert windows.stdout_bytes == result.stdout_bytes
+
+
+def test_empty_input_gives_empty_output(run_folder, invoke, tmp_path):
+    assert invoke(translate, run_folder.path, stdin=b"").stdout_bytes == b""
+    (tmp_path / "empty").touch()
+    assert invoke(translate, run_folder.path, tmp_path / "empty").stdout_bytes == b""
+
+
+def test_files_give_the_same_output_as_stdin_and_stdout(run_folder, invoke, tmp_path):
+    (tmp_path / "in.gz").write_bytes(gzip.compress(TEXT))
+    result = invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out")
+    assert result.stdout_bytes == b""
+    assert (tmp_path / "out").read_bytes() == invoke(translate, run_folder.path, stdin=TEXT).stdout_bytes
+    invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out.gz")
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (tmp_path / "out").read_bytes()
+
+
+def test_only_newlines_end_lines(run_folder, invoke):
+    result = invoke(translate, run_folder.path, stdin="ein\u2028Hund\x85 zwei\rdrei\n".encode())
+    assert result.stdout_bytes.count(b"\n") == 1
+
+
+def test_invalid_utf8_error_names_line_and_byte(run_folder, invoke, tmp_path):
+    with pytest.raises(InputError, match=r"stdin:2: byte 3 of the line is 0xe4.*iconv"):
+        invoke(translate, run_folder.path, stdin=b"ein\nH\xc3\xa4\xe4\n".replace(b"\xc3\xa4", b"a"))
+    (tmp_path / "in").write_bytes(b"ein\nHa\xe4\n")
+    with pytest.raises(InputError, match=r"in:2: byte 3 of the line"):
+        invoke(translate, run_folder.path, tmp_path / "in")
+
+
+def test_stdin_is_read_like_a_file(run_folder, invoke):
+    plain = invoke(translate, run_folder.path, stdin=b"ein Hund\n").stdout
+    assert invoke(translate, run_folder.path, stdin=b"\xef\xbb\xbfein Hund\r\n").stdout == plain
+    with pytest.raises(InputError, match="stdin:2: found a NUL character"):
+        invoke(translate, run_folder.path, stdin=b"ein\nH\0und\n")
+
+
+@pytest.mark.thorough
+def test_window_of_one_answers_each_line_before_reading_the_next(run_folder):
+    command = [sys.executable, "-m", "bytenet", "translate", str(run_folder.path), "--window", "1", "--beam-size", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for _ in range(2):
+            process.stdin.write(b"ein Hund\n")
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_a_text_in_the_place_of_a_file_is_no_file(run_folder, invoke):
+    with pytest.raises(MissingFileError, match=r"There is no file Ein Satz.* To translate a text: echo 'Ein Satz"):
+        invoke(translate, run_folder.path, "Ein Satz " * 40)
+    with pytest.raises(MissingFileError, match="does not exist; expected the folder of a run"):
+        invoke(translate, "Ein Satz " * 40)
+
+
+def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):
+    with pytest.raises(MissingFileError, match="nothing does not exist; expected the folder of a run"):
+        invoke(translate, tmp_path / "nothing", stdin=TEXT)
+    with pytest.raises(MissingFileError, match="not a run folder"):
+        invoke(translate, tmp_path, stdin=TEXT)
+    advice = f"There is no file Guten Morgen; .* echo 'Guten Morgen' | bytenet translate {run_folder.path}"
+    with pytest.raises(MissingFileError, match=advice.replace("|", r"\|") + "$"):
+        invoke(translate, run_folder.path, "Guten Morgen")
