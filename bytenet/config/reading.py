@@ -10,7 +10,7 @@ that only the former family has, and its variant, are left out.
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,11 +80,8 @@ class ConfigSources:
         Raises:
             ConfigError, MissingFileError: as for `load_config`.
         """
-        settings, overrides = (
-            [setting for setting in group if setting.key.startswith("data.")]
-            for group in (self.settings, self.overrides)
-        )
-        return replace(self, settings=settings, overrides=overrides).config().data
+        of_data = [setting for setting in [*self.settings, *self.overrides] if setting.key.startswith("data.")]
+        return build_config(of_data).data
 
     @property
     def leaves_model_open(self) -> bool:
