@@ -98,7 +98,7 @@ def main() -> None:
     # TensorFlow's remarks on the machine would hide the messages. Users who set the level to 0 or 1 ask for them.
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") not in ("0", "1"):
         drop_remarks()
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack characters
     compile_cache.turn_on()
     keep_freed_memory()

@@ -110,8 +110,7 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
         loader = _Loader(text)
         node = loader.get_single_node()
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{place}:{mark.line + 1}" if mark and not place.startswith(_OVERRIDE) else place
+        where = _where(place, getattr(error, "problem_mark", None))
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         hint = "Put values with special characters in quotes."
         raise ConfigError(f"{where}: this is not valid YAML: {problem}. {hint}") from None
@@ -136,7 +135,7 @@ def _check_nodes(root: yaml.Node, place: str) -> None:
             )
         if isinstance(node, yaml.ScalarNode):
             if "\0" in node.value or any("\ud800" <= character <= "\udfff" for character in node.value):
-                where = f"{place}:{node.start_mark.line + 1}"
+                where = _where(place, node.start_mark)
                 raise ConfigError(f"{where}: {shown(node.value)} has a NUL or half a surrogate pair. Remove it.")
         elif isinstance(node, yaml.MappingNode):
             _check_keys([key for key, _ in node.value], place)
@@ -150,9 +149,14 @@ def _check_keys(keys: Iterable[yaml.Node], place: str) -> None:
     earlier: set[str] = set()
     for key in keys:
         if str(key.value) in earlier:
-            where = place if place.startswith(_OVERRIDE) else f"{place}:{key.start_mark.line + 1}"
+            where = _where(place, key.start_mark)
             raise ConfigError(f"{where}: {shown(str(key.value))} is given twice. Remove one of the two.")
         earlier.add(str(key.value))
+
+
+def _where(place: str, mark: yaml.Mark | None) -> str:
+    """The place of a mark: file and line, or the text of a `--set`."""
+    return place if mark is None or place.startswith(_OVERRIDE) else f"{place}:{mark.line + 1}"
 
 
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:

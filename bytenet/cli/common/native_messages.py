@@ -70,7 +70,7 @@ def _pass_on(reading: int, writing: int, old: int) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         os.close(writing)
-        # If standard input or output is closed, the pipe may have its number.
+        # If standard input or output is closed, the pipe or the copy of standard error may have its number.
         for descriptor in {0, 1, _STANDARD_ERROR} - {reading, old}:
             with suppress(OSError):
                 os.close(descriptor)

@@ -167,12 +167,13 @@ def differences_page(overview: str = "reproduction.md") -> str:
         overview: name of the page beside it that gives an overview of all results.
     """
     content = differences()
-    sections = [_INTRODUCTION.replace("reproduction.md", overview), _files(content)]
+    sections = [_INTRODUCTION, _files(content)]
     for subject, rows in content.sections.items():
         header = ("where in the thesis", "thesis's text", "thesis's code and data", "this code", "setting")
         sections.append(f"## {subject}\n\n{table(header, map(_cells, rows))}")
     sections.append("\n".join(f"[{source}]: {_address(content, source)}" for source in content.sources))
-    return "\n\n".join(sections) + "\n"
+    page = "\n\n".join(sections) + "\n"
+    return page.replace("[reproduction.md](reproduction.md", f"[{overview}]({overview}")
 
 
 def _files(content: Differences) -> str:

@@ -47,6 +47,12 @@ def test_named_settings_files_and_links_exist():
         assert (ROOT / "docs" / link.partition("#")[0]).is_file(), link
 
 
+def test_the_overview_may_have_another_name():
+    page = differences_page("other.md")
+    assert "(reproduction.md" not in page
+    assert page.count("[other.md](other.md") == differences_page().count("[reproduction.md](reproduction.md") > 1
+
+
 def test_page_links_every_latex_source_to_its_line():
     lines = differences_page().split("\n")
     defined = dict(line[1:].split("]: ") for line in lines if re.match(r"\[[^\]]+\]: ", line))

@@ -68,7 +68,9 @@ def _experiment(name: str, title: str, model: ChangedModel, hours: str) -> Exper
                 "thesis": "as cpu",
             },
         ),
-        basis=Basis("trained, beyond the thesis", f"{PAIRS:,} pairs, d = {model.dim}, {model.steps:,} steps"),
+        basis=Basis(
+            "trained, beyond the thesis", f"{PAIRS:,} pairs; without a change, d = {model.dim}, {model.steps:,} steps"
+        ),
         runs=lambda scale: [model.training(change, scale) for change in model.names(scale)],
         measure=partial(_measure, model=model),
         verdicts=partial(_verdicts, model=model),
