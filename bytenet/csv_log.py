@@ -31,7 +31,8 @@ class CsvLog:
         if self._has_columns and self.path.exists():
             append_text(self.path, f"{self._line(row)}\n")
         else:
-            self._write([*self._lines(), self._line(row)])
+            lines = self._lines()  # may add columns
+            self._write([*lines, self._line(row)])
 
     def drop_after(self, step: int) -> None:
         """Remove the rows after `step`. A run that resumes at this step measures them again.

@@ -157,7 +157,7 @@ def alone_in(folder: str | os.PathLike[str], work: str, say: Callable[[str], Non
     def wait(lock: "FileLock") -> None:
         message = f"Another process {work} in {folder}."
         if say is None:
-            raise InputError(f"{message} Wait until it has ended, or give another folder.")
+            raise InputError(f"{message} Wait until it has ended, or give another folder.") from None
         say(f"{message} Waiting until it has ended ...")
         lock.acquire()
 

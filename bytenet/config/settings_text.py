@@ -93,8 +93,8 @@ for _class in (_Loader, _Dumper):
 
 def _mapping(node: yaml.Node, expected: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
     """The keys and values of a mapping node; a ConfigError if it is no mapping."""
-    where = f"{place}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
+        where = _where(place, node.start_mark)
         actual = shown(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
         raise ConfigError(f"{where}: expected {expected} as lines of `key: value`, but found {actual}.")
     for key_node, value_node in node.value:
@@ -120,7 +120,7 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
 
 
 def _check_nodes(root: yaml.Node, place: str) -> None:
-    """Raise a ConfigError if aliases repeat very much or lead in a circle, or a key or a text cannot be used.
+    """Raise a ConfigError if aliases repeat very much or lead in a circle, a key is repeated, or a text cannot be used.
 
     A few lines of aliases of aliases can stand for billions of values. No file name has a NUL or half a surrogate pair.
     Of two equal keys, YAML's reader would keep the last one without a word.
@@ -190,11 +190,11 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         return preset, settings
     for section, section_node in _mapping(root, "a configuration", place):
         if section == "preset":
-            preset = _preset_name(loader, section_node, f"{place}:{section_node.start_mark.line + 1}")
+            preset = _preset_name(loader, section_node, _where(place, section_node.start_mark))
             continue
         if isinstance(section_node, yaml.ScalarNode) and section_node.tag == "tag:yaml.org,2002:null":
             continue  # an empty section
-        where = f"{place}:{section_node.start_mark.line + 1}"
+        where = _where(place, section_node.start_mark)
         if not isinstance(section_node, yaml.MappingNode):
             name, _, key = section.partition(".")
             if key:
@@ -205,7 +205,7 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
             settings.append(Setting(section, _construct(loader, section_node, where), where))
             continue
         for key, value_node in _mapping(section_node, f"the section {section!r}", place):
-            where = f"{place}:{value_node.start_mark.line + 1}"
+            where = _where(place, value_node.start_mark)
             settings.append(Setting(f"{section}.{key}", _construct(loader, value_node, where), where))
     return preset, settings
 

@@ -7,6 +7,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from bytenet.config.preset_files import measured_files
+from bytenet.config.settings_text import parse_override
 
 # Other values of these settings change the scores by chance at most.
 _SAME_SCORES = {
@@ -62,9 +63,9 @@ def expectation(preset: str, overrides: Iterable[str] = ()) -> str | None:
 
     Args:
         preset: its name.
-        overrides: settings that are changed, as "section.key=value". Most of them make other scores.
+        overrides: settings that are changed, as "section.key=value". After most changes, nothing is expected.
     """
-    changed = {override.partition("=")[0].strip() for override in overrides}
+    changed = {parse_override(override).key for override in overrides}
     return _sentences("What to expect", preset) if changed <= _SAME_SCORES else None
 
 

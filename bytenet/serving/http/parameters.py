@@ -11,8 +11,8 @@ from python_multipart.multipart import parse_options_header
 from starlette.exceptions import HTTPException
 
 _UNREADABLE_FORM = (
-    "The form cannot be read. It is not in UTF-8, does not have the form that its Content-Type says, or has too many "
-    "fields."
+    "The form or the query cannot be read. It is not in UTF-8, does not have the form that its Content-Type says, or "
+    "has too many fields."
 )
 JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 
