@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import takewhile
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bytenet.cli.common.given_option import given_option
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.several_values import SeveralValuesCommand
 
@@ -150,22 +150,23 @@ def compare(
     if has_trainings:
         systems = {"A": dict(named[: len(translations)]), "B": dict(named[len(translations) :])}
         trainings = compare_trainings(references, systems, language, bootstrap)
-        click.echo(_json(trainings.to_dict()) if as_json else trainings_page(trainings), nl=False)
+        if as_json:
+            print_json(trainings.to_dict())
+        else:
+            click.echo(trainings_page(trainings), nl=False)
         return
     sources = read_parallel_to_references(source) if source else None
     comparison = compare_translations(sources, references, dict(named), language, bootstrap)
     choices: tuple[Choice, ...] = CHOICES if table == "all" else (table,)
-    page = _json(comparison.to_dict()) if as_json else comparison_page(comparison, choices, count, by, min_chars)
     try:
-        click.echo(page, nl=False)
+        if as_json:
+            print_json(comparison.to_dict())
+        else:
+            click.echo(comparison_page(comparison, choices, count, by, min_chars), nl=False)
     finally:  # also if the reader of a pipe is gone
         if csv_path is not None:
             chosen = [(choice, comparison.choose(choice, count, by, min_chars)) for choice in choices]
             _write_csv(csv_path, comparison, chosen)
-
-
-def _json(content: dict) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write_csv(path: Path, comparison: "Comparison", chosen: Sequence[tuple[str, Sequence[int]]]) -> None:

@@ -1,6 +1,5 @@
 """`bytenet evaluate`: translate a test set and score it."""
 
-import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.translation_progress import translation_progress
@@ -118,7 +118,7 @@ def evaluate(
         )
     try:
         if as_json:
-            click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
+            print_json(evaluation.to_dict())
         else:
             _print_scores(evaluation, show)
         if evaluation.num_unended:

@@ -1,10 +1,10 @@
 """`bytenet models`: the pretrained models of the package."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ def models(name: str | None, as_json: bool) -> None:
 
     if name is not None:
         model = ModelFile(model_path(name))
-        click.echo(_to_json(_described(name, model) | {"card": model.card}) if as_json else model.card.rstrip("\n"))
+        if as_json:
+            print_json(_described(name, model) | {"card": model.card})
+        else:
+            click.echo(model.card.rstrip("\n"))
         return
     described = [_described(each, ModelFile(pretrained_path(each))) for each in pretrained_names()]
     if as_json:
-        click.echo(_to_json(described))
+        print_json(described)
     elif not described:
         say(
             "This version of bytenet has no pretrained model. Train one, for example with "
@@ -50,7 +53,3 @@ def _shown(model: dict[str, Any]) -> str:
     facts = {key: value for key, value in model["facts"].items() if key == "licence" or key.startswith("scores")}
     lines = [f"{model['name']}: {model['source']} to {model['target']}, {model['bytes'] / 1e6:.1f} MB"]
     return "\n".join([*lines, *(f"  {key}: {value}" for key, value in facts.items())])
-
-
-def _to_json(content: object) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=2)

@@ -1,11 +1,11 @@
 """`bytenet score`: the log-probability of given translations."""
 
-import json
 from itertools import chain
 from pathlib import Path
 
 import click
 
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.unknown_characters import say_unknown
 
@@ -48,7 +48,7 @@ def score(model_paths: tuple[Path, ...], source: Path, target: Path, batch_size:
     if as_json:
         names = ("log_probability", "num_characters", "bits_per_character")
         pair_scores = [dict(zip(names, row, strict=True)) for row in rows]
-        click.echo(json.dumps({"score": total.to_dict(), "pairs": pair_scores}, indent=1))
+        print_json({"score": total.to_dict(), "pairs": pair_scores})
         return
     for log_probability, num_characters, bits in rows:
         click.echo(f"{log_probability:.4f}\t{num_characters}\t{bits:.4f}")

@@ -1,11 +1,12 @@
 """Prints the results of a benchmark as tables or as JSON."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
+
+from bytenet.cli.common.json_output import print_json
 
 Columns = Mapping[str, Callable[[Any], object]]
 """Heading of each column of a table, and a function from a row to the cell."""
@@ -20,7 +21,7 @@ def print_rows(rows: Sequence[Any], columns: Columns, as_json: bool) -> None:
         as_json: whether to print JSON.
     """
     if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        print_json([asdict(row) for row in rows])
     else:
         _print_table(rows, columns)
 
@@ -33,8 +34,7 @@ def print_tables(tables: Mapping[str, tuple[Sequence[Any], Columns]], as_json: b
         as_json: whether to print JSON.
     """
     if as_json:
-        lists = {name: [asdict(row) for row in rows] for name, (rows, _) in tables.items()}
-        click.echo(json.dumps(lists, indent=2))
+        print_json({name: [asdict(row) for row in rows] for name, (rows, _) in tables.items()})
         return
     for number, (rows, columns) in enumerate(tables.values()):
         if number:

@@ -1,12 +1,12 @@
 """`bytenet benchmark serving`: how many requests a server answers, and how fast."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
 
@@ -65,7 +65,7 @@ def serving(
     options = [] if beam_size is None else ["--beam-size", str(beam_size)]
     cost = measure_serving(model, texts, config.data.languages, clients, seconds, options, say=say)
     if as_json:
-        click.echo(json.dumps(asdict(cost) | {"speedup": cost.speedup}, indent=2))
+        print_json(asdict(cost) | {"speedup": cost.speedup})
         return
     loads = [cost.each_text_once, cost.one_client[0], cost.many_clients, cost.one_client[1]]
     columns: Columns = {

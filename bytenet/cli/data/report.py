@@ -1,9 +1,8 @@
 """`bytenet data report`: look at a corpus before training on it."""
 
-import json
-
 import click
 
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
@@ -33,7 +32,7 @@ def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool
 
     corpus_report = CorpusReport.from_config(config.data)
     if as_json:
-        _print_json(corpus_report.to_dict())
+        print_json(corpus_report.to_dict())
     else:
         from rich.console import Console
 
@@ -46,14 +45,10 @@ def _list_corpora(as_json: bool) -> None:
     from bytenet.datasets import available
 
     if as_json:
-        _print_json([entry.to_dict() for entry in available()])
+        print_json([entry.to_dict() for entry in available()])
     else:
         from rich.console import Console
 
         from bytenet.datasets.corpus_report.terminal_tables import print_corpora
 
         print_corpora(available(), Console(highlight=False))
-
-
-def _print_json(content: object) -> None:
-    click.echo(json.dumps(content, ensure_ascii=False, indent=2))

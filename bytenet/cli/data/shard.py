@@ -1,6 +1,5 @@
 """`bytenet data shard`: split a corpus into shards."""
 
-import json
 import math
 import os
 import time
@@ -8,6 +7,7 @@ from dataclasses import asdict
 
 import click
 
+from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.max_ratio_option import max_ratio_option
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
@@ -112,7 +112,7 @@ def shard(
     languages = source_language, target_language
     report = shard_corpus(inputs, folder, languages, settings, shards, seed, duplicates_mb, processes, progress)
     if as_json:
-        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+        print_json(asdict(report))
     else:
         for line in report.lines():
             click.echo(line)
