@@ -20,4 +20,5 @@ def test_json_suits_the_encoding_of_the_output(encoding, is_escaped, monkeypatch
     text = output.getvalue().decode(encoding)
     assert json.loads(text) == content
     assert ("\\u" in text) == is_escaped
-    assert text.count("\n") == 4 and text.endswith("}\n")
+    assert text.count("\n") == 4
+    assert text.endswith("}\n")
