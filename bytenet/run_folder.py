@@ -214,7 +214,8 @@ class RunFolder:
         """
         if not self.model_path.is_file():
             raise MissingFileError(
-                f"{self.model_path} is missing: training has not saved a model yet. Continue it with "
+                f"{self.model_path} is missing: the training has not saved a model yet. If it is running, wait until "
+                "it has measured the validation pairs for the first time. If it was stopped, continue it with "
                 f"`{self.resume_command}`."
             )
         from bytenet.saved.keras_model import load_keras_model
@@ -247,6 +248,19 @@ class RunFolder:
         if self.is_prepared:
             return f"bytenet fit {shlex.quote(str(self.path))}"
         return f"bytenet train --resume --run {shlex.quote(str(self.trained_in))}"
+
+    def resume_command_of(self, workers: int) -> str:
+        """The command that goes on with the training of this model with as many workers as before, on one machine."""
+        if workers == 1:
+            return self.resume_command
+        return f"bytenet launch --workers {workers} -- {self.resume_command.removeprefix('bytenet ')}"
+
+    def how_to_resume(self, workers: int) -> str:
+        """How to go on with the training of this model with as many workers as before; the end of a message."""
+        command = self.resume_command_of(workers)
+        if workers == 1:
+            return f"Resume with: {command}"
+        return f"To resume, start all {workers} workers again with --resume. On one machine: {command}"
 
     def _file_in_its_place(self) -> InputError:
         return InputError(

@@ -43,7 +43,7 @@ def open_models(paths: Sequence[str | os.PathLike[str]]) -> list[RunFolder | Mod
         place = "in its config.yaml" if is_run else "in the config.yaml of its run, and export it again"
         check_direction(
             other.path, other.config.data.languages, first.config.data.languages,
-            f"It cannot translate together with {first.path}",
+            f"{other.path} cannot translate together with {first.path}",
             f" If only the names of the languages are wrong, correct them {place}.",
         )  # fmt: skip
         if other.vocabulary != first.vocabulary:

@@ -18,7 +18,13 @@ from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, length_groups
 from bytenet.datasets.corpora import available
 from bytenet.datasets.loading import load_corpus, read_corpus
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.selection import SelectedTexts, select_monolingual, select_training_pairs, training_pairs
+from bytenet.datasets.selection import (
+    SelectedPairs,
+    SelectedTexts,
+    select_monolingual,
+    select_training_pairs,
+    training_pairs,
+)
 from bytenet.datasets.text.normalisation import normalise
 from bytenet.datasets.text.text_files import read_lines, read_parallel
 from bytenet.datasets.text.vocabulary import Vocabulary
@@ -35,6 +41,7 @@ __all__ = [
     "Corpus",
     "Pairs",
     "PlannedBatch",
+    "SelectedPairs",
     "SelectedTexts",
     "Vocabulary",
     "available",

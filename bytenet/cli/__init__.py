@@ -5,6 +5,7 @@ stdout; messages and progress go to stderr.
 """
 
 import io
+import logging
 import os
 import sys
 import traceback
@@ -40,6 +41,14 @@ _VERBS = {
     "serve": "Run a translation server for programs and browsers, over HTTP.",
     "report": "Write a page about a run: command, time, curves, scores.",
 }
+
+
+class _Warnings(logging.Handler):
+    """Prints what goes through `logging`, with a mark."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        mark = "error" if record.levelno >= logging.ERROR else "warning"
+        say(f"{mark}: {self.format(record)}")
 
 
 class _WrongSetting(click.ClickException):
@@ -98,8 +107,9 @@ def main() -> None:
     # TensorFlow's remarks on the machine would hide the messages. Users who set the level to 0 or 1 ask for them.
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") not in ("0", "1"):
         drop_remarks()
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack characters
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # its encoding may lack characters
+    logging.basicConfig(format="%(message)s", handlers=[_Warnings(logging.WARNING)])
     compile_cache.turn_on()
     keep_freed_memory()
     _group(prog_name="bytenet")

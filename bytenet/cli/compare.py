@@ -181,7 +181,7 @@ def _write_csv(path: Path, comparison: "Comparison", chosen: Sequence[tuple[str,
     for table, indices in chosen:
         writer.writerows({"table": table, **row} for row in comparison.rows(indices))
     write_text_atomic(path, text.getvalue())
-    say(f"wrote {path}")
+    say(f"Wrote {path}.")
 
 
 def _names(paths: Sequence[Path], reserved: Set[str]) -> list[str]:

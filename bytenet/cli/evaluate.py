@@ -127,7 +127,7 @@ def evaluate(
         # Scores are printed even if the disk is full, and saved even if the reader of a pipe is gone.
         if output_dir is not None:
             paths = evaluation.save(output_dir)
-            say(f"Saved {', '.join(map(str, paths))}.")
+            say(f"Wrote {', '.join(map(str, paths))}.")
 
 
 def _print_scores(evaluation: "Evaluation", show: int) -> None:

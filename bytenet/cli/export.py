@@ -28,7 +28,7 @@ _MOST_CARD_BYTES = 1 << 20
 )  # fmt: skip
 @click.option(
     "--engine", "engines", type=click.Choice(["both", "full", "lite"]), default="both", show_default=True,
-    help="What reads a .bytenet file: this package (full), bytenet-lite (lite), or both.",
+    help="What reads a .bytenet file: TensorFlow (full), LiteRT (lite), or both.",
 )  # fmt: skip
 @click.option(
     "--card", "card_path", type=click.Path(path_type=Path, dir_okay=False),

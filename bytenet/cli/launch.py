@@ -15,7 +15,10 @@ def launch(ctx: click.Context, workers: int, command: tuple[str, ...]) -> None:
     end. For several machines, see docs/several-machines.md.
     """
     if command[0] != "train":
-        raise click.UsageError(f"Only train can have several workers, not {command[0]!r}.")
+        raise click.UsageError(
+            f"Only train can have several workers, not {command[0]!r}. For example: bytenet launch --workers 2 -- "
+            "train numbers --run runs/numbers"
+        )
     from bytenet.training.distribution.launcher import launch as run_workers
 
     ctx.exit(run_workers(command, workers))

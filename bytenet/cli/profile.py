@@ -117,7 +117,7 @@ def profile(
     finally:  # also if the reader of a pipe is gone
         if out is not None:
             paths = save_report(contents, result, out, name)
-            say(f"saved {', '.join(map(str, paths))}")
+            say(f"Wrote {', '.join(map(str, paths))}.")
     _say_how_to_look(contents.path, logdir)
 
 

@@ -108,7 +108,7 @@ def reproduce(
             from bytenet.reproduction.pages.write_pages import write_pages
 
             write_pages(page, out)
-            say(f"wrote {page}")
+            say(f"Wrote {page}.")
     if failures:
         raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))
 

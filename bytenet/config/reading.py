@@ -28,6 +28,7 @@ from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 
 _CHOICES = ("model.family", "model.variant", "model.settings")
 _SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
+_LANGUAGES = ("data.source_language", "data.target_language")
 
 
 def preset_names() -> list[str]:
@@ -121,6 +122,18 @@ class ConfigSources:
         return of_files and values.keys().isdisjoint(("data.train_source", "data.train_target"))
 
     @property
+    def lacks_languages(self) -> bool:
+        """Whether the corpus is files of the user, and not both of their languages are named.
+
+        A preset for such files, as `pairs-10k`, does not name them: it has those of the preset that it lies on.
+        """
+        of_preset = [setting for setting in self.settings if setting.place.startswith("preset ")]
+        others = [setting for setting in [*self.settings, *self.overrides] if setting not in of_preset]
+        corpora = [setting.value for setting in of_preset if setting.key == "data.corpus"]
+        named = {setting.key for setting in (others if corpora[-1:] == ["files"] else [*of_preset, *others])}
+        return self._values.get("data.corpus") == "files" and not named.issuperset(_LANGUAGES)
+
+    @property
     def _values(self) -> dict[str, Any]:
         return {setting.key: setting.value for setting in [*self.settings, *self.overrides]}
 
@@ -136,6 +149,7 @@ def load_config(preset_or_file: str | os.PathLike[str] | None, overrides: Iterab
     Raises:
         ConfigError: a preset or key does not exist (the message names the nearest one), or a value is not allowed.
         MissingFileError: the file does not exist.
+        InputError: the file cannot be read, or is larger than 64 kB.
     """
     return ConfigSources.read(preset_or_file, overrides).config()
 

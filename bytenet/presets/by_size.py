@@ -11,6 +11,8 @@ from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.errors import ConfigError
 from bytenet.presets.expectations import measurement
 
+logger = logging.getLogger("bytenet.presets")
+
 _FEW = 2  # a corpus is small for a preset if it has this many times fewer pairs
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
 
@@ -34,6 +36,8 @@ def load_sized_config(
 ) -> SizedConfig:
     """Read a configuration as `load_config`. If it names a corpus, but neither preset nor model, choose a preset.
 
+    Warns of text files whose languages are not named.
+
     Args:
         preset_or_file, overrides: as for `load_config`.
         run_config: the configuration of a run that goes on. It then takes the place of the chosen preset, which may
@@ -44,6 +48,22 @@ def load_sized_config(
         InputError: the corpus cannot be read.
     """
     sources = ConfigSources.read(preset_or_file, overrides)
+    sized = _sized_config(sources, run_config)
+    if run_config is None and sources.lacks_languages:
+        _warn_of_languages(sized.config.data)
+    return sized
+
+
+def _warn_of_languages(data: DataConfig) -> None:
+    logger.warning(
+        "data.source_language and data.target_language are not both set, so the texts count as %s and %s. Sentence "
+        "splitting and BLEU depend on them.",
+        data.source_language, data.target_language,
+    )  # fmt: skip
+
+
+def _sized_config(sources: ConfigSources, run_config: str | os.PathLike[str] | None) -> SizedConfig:
+    """The configuration of sources, see `load_sized_config`."""
     if sources.leaves_model_open:
         return _with_preset(sources) if run_config is None else SizedConfig(sources.config(run_config), None)
     config = sources.config()
@@ -121,7 +141,8 @@ def preset_for(num_pairs: int) -> str:
 
 
 def number_of_pairs(data: DataConfig) -> int:
-    """The number of different training pairs in a corpus, before the limits on length; synthetic pairs count, too.
+    """The number of training pairs in a corpus, at most `max_train_pairs`, before the limits on length, and the number
+    of synthetic pairs. For shards, it is the number of pairs in the folder.
 
     Raises:
         InputError: it cannot be read.

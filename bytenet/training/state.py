@@ -148,19 +148,21 @@ def early_stop_message(state: TrainingState, metric: str) -> str:
     return f"{metric} has not improved in {state.epoch - state.best_epoch} epochs, so training stops early."
 
 
-def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
-    """The settings to change so that a finished run can train further; none if it is not finished.
+def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> dict[str, str]:
+    """The settings to change so that a finished run can train longer; none if it is not finished.
 
     Args:
         state: at the end of the latest step.
         config: of the run.
         num_batches: in an epoch.
+
+    Returns:
+        What each setting should be, in words, by its name.
     """
     training = config.training
-    limits = {
-        f"training.epochs than {training.epochs}": state.step >= training.epochs * num_batches,
-        f"training.max_steps than {training.max_steps}": training.max_steps is not None
-        and state.step >= training.max_steps,
-        f"training.early_stopping_patience than {training.early_stopping_patience}": is_out_of_patience(state, config),
+    is_reached = {
+        "epochs": state.step >= training.epochs * num_batches,
+        "max_steps": training.max_steps is not None and state.step >= training.max_steps,
+        "early_stopping_patience": is_out_of_patience(state, config),
     }
-    return [f"a larger {limit}" for limit, is_reached in limits.items() if is_reached]
+    return {f"training.{name}": f"more than {getattr(training, name)}" for name, ends in is_reached.items() if ends}

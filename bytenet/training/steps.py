@@ -7,6 +7,7 @@ from functools import partial
 import keras
 import tensorflow as tf
 
+from bytenet.config import Config, DataConfig, SemiSupervisedConfig
 from bytenet.datasets.shards.dataset import reason_of_failure
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
@@ -52,7 +53,8 @@ def run_steps(
         pool: keeps the searches that measure the model.
 
     Raises:
-        InputError: the disk is full, a shard cannot be used, or the loss is not finite.
+        InputError: the disk is full, a device has too little memory for a step, a shard cannot be used, or the loss is
+            not finite.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     config, plan = task.config, task.plan
@@ -62,15 +64,17 @@ def run_steps(
     models = [*translators.values()]
     seconds_before = state.seconds
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
-    saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps, agreement)
+    saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps, agreement, workers.count)
+    watch = _StepWatch()
     learning = [direction.name for direction in task.learning]
     if task.replicas > 1:
         build_nothing_in_fit(model)
         model.train_function = task.replicated_step(model, agreement)
-    with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder):
+    with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder, workers.count, watch):
         callbacks = [
             *_gradient_accumulation(task, model, state, pool),
             StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
+            watch,
             *(_evaluations(task, folders, translators, state, progress, pool) if workers.is_chief else []),
             *([ScoresOfChief(state, workers)] if workers.count > 1 else []),
             *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
@@ -170,21 +174,57 @@ def _continuous_evaluation(
     return ContinuousEvaluation(folder, validator, samplers, state, config)
 
 
+class _StepWatch(keras.callbacks.Callback):
+    """Knows whether a training step is running. It comes before the callbacks that search, since no step does."""
+
+    is_in_step = False
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.is_in_step = True
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.is_in_step = False
+
+
 @contextmanager
-def _failures_explained(folder: RunFolder) -> Iterator[None]:
-    """Turn the errors of TensorBoard's writers on a full disk, and of reading shards, into an InputError."""
+def _failures_explained(folder: RunFolder, num_workers: int, watch: _StepWatch) -> Iterator[None]:
+    """Turn the errors of a full disk, of a full memory in a step, and of reading shards into an InputError."""
     try:
         yield
     except tf.errors.OpError as error:
-        if isinstance(error, tf.errors.ResourceExhaustedError) and "No space left" in str(error):
-            raise InputError(
-                f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free "
-                f"some space and resume with: {folder.resume_command}"
-            ) from error
+        if isinstance(error, tf.errors.ResourceExhaustedError):
+            if "No space left" in str(error):
+                raise InputError(
+                    f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. "
+                    f"Free some space. {folder.how_to_resume(num_workers)}"
+                ) from error
+            if watch.is_in_step:
+                raise InputError(_message_of_full_memory(folder.config)) from error
         reason = reason_of_failure(error) if folder.config.data.corpus == "shards" else None
         if reason is None:
             raise
         raise InputError(
-            f"A shard cannot be used: {reason} The checkpoints are intact. Copy the shard again, then resume. The "
-            f"start checks all shards and names a damaged one: {folder.resume_command}"
+            f"A shard cannot be used: {reason} The checkpoints are intact. Copy the shard again, then resume: the "
+            f"start checks all shards and names a damaged one. {folder.how_to_resume(num_workers)}"
         ) from error
+
+
+def _message_of_full_memory(config: Config) -> str:
+    sections: dict[str, DataConfig | SemiSupervisedConfig] = {"data": config.data}
+    if config.semi_supervised.enabled:
+        sections["semi_supervised"] = config.semi_supervised
+    sizes = [size for name, section in sections.items() for size in _size_of_batches(name, section)]
+    message = (
+        "The device has too little memory for the batches. Start again in a new run folder with a smaller "
+        f"{' and '.join(sizes)}."
+    )
+    if config.semi_supervised.enabled:  # it forbids training.accumulate_batches
+        return message
+    batches = 2 * config.training.accumulate_batches
+    return f"{message} For batches of half the size, training.accumulate_batches={batches} keeps the size of an update."
+
+
+def _size_of_batches(section: str, config: DataConfig | SemiSupervisedConfig) -> list[str]:
+    """The setting of a section that decides how large batches are, if one is set."""
+    sizes = {name: getattr(config, name) for name in ("batch_chars", "batch_size")}
+    return [f"{section}.{name} (now {size})" for name, size in sizes.items() if size is not None][:1]

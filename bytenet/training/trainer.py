@@ -24,7 +24,7 @@ from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.same_training import check_same_training
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import write_environment
-from bytenet.training.messages.end import end_message
+from bytenet.training.messages.end import end_message, finished_message
 from bytenet.training.messages.start import say_what_is_trained
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
@@ -197,7 +197,8 @@ def _fit_alone(
     elif resume:
         progress.say(f"{run_dir} has no checkpoint yet, so the training starts from the beginning")
     if changes := _changes_to_train_on(state, config, task.plan.num_batches):
-        progress.say(f"This run is finished. To train on, set {' and '.join(changes)}.")
+        settings = " ".join(f"--set {setting}=N" for setting in changes)
+        progress.say(finished_message(changes, f": {folder.resume_command_of(workers.count)} {settings}"))
         return folder
     if resume:
         for direction in task.directions:
@@ -210,15 +211,16 @@ def _fit_alone(
         write_environment(folders[name], config.training.seed, parameters, task.replicas, task.plan.padded_lengths)
     run_steps(task, folders, model, state, progress, more_callbacks, pool or ModelPool())
     trained = {direction.name: folders[direction.name] for direction in task.learning}
-    progress.say(end_message(trained, state, config.training))
+    splits = [split for split in ("validation", "test") if getattr(task.corpus, split)]
+    progress.say(end_message(trained, state, config.training, splits))
     return folder
 
 
-def _changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
+def _changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> dict[str, str]:
     """The same as `changes_to_train_on`, also for runs that end below a least learning rate."""
     changes = changes_to_train_on(state, config, num_batches)
     if is_below_least_rate(state, config.training):
-        changes.append(f"a lower training.min_learning_rate than {config.training.min_learning_rate:g}")
+        changes["training.min_learning_rate"] = f"less than {config.training.min_learning_rate:g}"
     return changes
 
 

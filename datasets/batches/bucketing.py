@@ -70,7 +70,8 @@ def plan_batches(
 
     Args:
         lengths: int `(pairs,)`, the length of the longer side of each pair, end symbol counted.
-        batch_size: pairs in a batch, rounded up to a multiple of `replicas`.
+        batch_size: pairs in a batch, rounded up to a multiple of `replicas`; a bucket with fewer pairs gets a smaller
+            batch.
         batch_chars: most padded target characters in a batch. It replaces `batch_size`: a bucket's batch size is
             `batch_chars // padded length`, rounded down to a multiple of `replicas`, but at least one row a replica.
         min_size: fewest pairs in a bucket. None means the pairs of two batches (with `batch_chars`: of two batches of

@@ -17,7 +17,7 @@ class Bucket:
         batch_size: rows of each batch, filler rows counted.
         batches: number of batches an epoch.
         padding_share: share of the padded positions that lie beyond the longer side of their pair. Filler rows count as
-            padding. The shorter sides have more padding.
+            padding. The additional padding of the shorter side is not counted.
     """
 
     lower: int

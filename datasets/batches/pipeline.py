@@ -108,7 +108,11 @@ def loss_weights(target_ids: tf.Tensor, loss: Loss) -> tf.Tensor:
     Returns:
         float32 `(rows,)`: 0 for filler rows, and rows / N for real rows, where N is the number of real sentences or
         characters. All 0 for a batch of filler rows only.
+
+    Raises:
+        InputError: `loss` is unknown.
     """
+    check_loss(loss)
     real = tf.cast(target_ids[:, 0] != 0, tf.float32)  # every text has an end symbol
     count = tf.reduce_sum(real) if loss == "sentence" else tf.cast(tf.math.count_nonzero(target_ids), tf.float32)
     return tf.math.divide_no_nan(real * tf.cast(tf.shape(target_ids)[0], tf.float32), count)
@@ -126,16 +130,15 @@ def evaluation_dataset(
     Args:
         pairs: at least one.
         vocabulary: of both sides.
-        batch_size: rows of every batch.
+        batch_size: rows of every batch; with `padded_lengths`, the last batch of a bucket may have fewer.
         max_buckets: most different padded lengths.
         padded_lengths: the padded lengths of the training's batches, for a model whose result for a sentence depends
             on the batch. Batches are then made as in training: pairs of one bucket in the order of `pairs`, padded to
             the bucket's length, without filler rows. `max_buckets` has no effect.
 
     Returns:
-        Elements `({"source_ids", "target_ids"}, indices)`: ids int32 `(batch_size, length)`, both sides
-        padded to one length; indices int32 `(batch_size,)` the pairs' places in `pairs`, -1 for filler rows,
-        which are all 0.
+        Elements `({"source_ids", "target_ids"}, indices)`: ids int32 `(rows, length)`, both sides padded to one length;
+        indices int32 `(rows,)`, the pairs' places in `pairs`, -1 for filler rows, which are all 0.
 
     Raises:
         InputError: no pairs, a number below 1, or an unknown character under the rule "error".

@@ -18,9 +18,10 @@ def _read(config: "DataConfig") -> Corpus:
     folder = ShardFolder.open(config.train_shards)
     if folder.languages != languages:
         raise ConfigError(
-            f"The shards in {folder.path} are {' to '.join(folder.languages)}, but data.source_language and "
-            f"data.target_language are {' and '.join(languages)}. Set them to the languages of the shards; "
-            "data.reversed=true trains the other direction."
+            f"The shards in {folder.path} are marked {' to '.join(folder.languages)}, but data.source_language and "
+            f"data.target_language are {' and '.join(languages)}. If the mark is right, set these two to it "
+            "(data.reversed=true trains the other direction). If it is wrong, shard again with --source-language and "
+            "--target-language."
         )
     return Corpus(
         "shards",

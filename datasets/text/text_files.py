@@ -33,6 +33,8 @@ EQUAL_LINES = (
 )
 """The end of a message about two sides with different numbers of lines."""
 
+_GZIP = b"\x1f\x8b"
+_OTHER_COMPRESSIONS = {"xz": (b"\xfd7zX",), "bzip2": tuple(b"BZh%d" % level for level in range(1, 10))}
 _SHOWN_LINES = 5
 # The characters other than "\n" that end a line for `str.splitlines`.
 _LINE_BREAK_LIKE = "\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
@@ -68,7 +70,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         allow_empty: return no lines for an empty text instead of raising an error.
 
     Raises:
-        InputError: the text is empty, not UTF-8, a zip archive, or has a NUL or a line of more than
+        InputError: the text is empty, not UTF-8, compressed, a zip archive, or has a NUL or a line of more than
             `MOST_LINE_CHARS`.
     """
     check_beginning(content, where)
@@ -100,8 +102,16 @@ def check_beginning(content: bytes | bytearray, where: object) -> None:
         where: the name of the text in messages.
 
     Raises:
-        InputError: the text is UTF-16, or a zip archive.
+        InputError: the text is UTF-16, compressed, or a zip archive.
     """
+    if content.startswith(_GZIP):
+        raise InputError(
+            f"{where} is compressed with gzip; expected text. Decompress it (gzip -d), or give the file a name that "
+            "ends in .gz."
+        )
+    for name, signs in _OTHER_COMPRESSIONS.items():
+        if content.startswith(signs):
+            raise InputError(f"{where} is compressed with {name}; expected text or .gz. Decompress it first.")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
     if content.startswith(b"PK\x03\x04"):

@@ -155,8 +155,8 @@ class Vocabulary:
             character = chr(points[unknown[0]])
             text = texts[np.searchsorted(ends, unknown[0], side="right")]
             raise InputError(
-                f"The character {character!r} (U+{ord(character):04X}) of {shown(text)} is not in the vocabulary. "
-                'Remove it from the text, or set data.unknown to "symbol" or "drop".'
+                f"The character {character!r} (U+{ord(character):04X}) of {shown(text)} is not in the vocabulary of "
+                "the model. Remove it from the text."
             )
         return np.insert(ids, ends, EOS_ID), np.diff(ends, prepend=0) + 1
 

@@ -96,6 +96,14 @@ def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():
     assert not np.allclose(otherwise, expected, atol=1e-3)
 
 
+def test_attention_in_mixed_precision_is_float32(policy):
+    with policy("mixed_bfloat16"):
+        model = build_model(ConvS2SConfig(encoder_widths=[8], encoder_kernel_sizes=[3], decoder_widths=[8],
+                                          decoder_kernel_sizes=[3], dim=8, output_dim=8), 6)  # fmt: skip
+    [drawn] = attention_of_pairs(model, Vocabulary("abc"), Pairs(["ab"], ["c"]))
+    assert {weights.dtype for weights in (drawn.alignment, *drawn.layers)} == {np.dtype("float32")}
+
+
 def test_model_without_attention_is_refused_before_it_translates(run_folder, invoke, monkeypatch):
     monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("It translated."))
     with pytest.raises(InputError, match="has no attention to draw"):

@@ -177,13 +177,27 @@ def test_an_interrupted_command_goes_on_after_the_finished_texts(run_folder, set
 
 def test_model_of_the_same_direction_and_missing_text_are_refused(run_folder, settings, invoke, tmp_path):
     same = ("--set", "data.source_language=de", "--set", "data.target_language=en")
-    with pytest.raises(
-        InputError, match=r"^Back-translation of text in en: .* translates de to en; expected a model from en to de"
-    ):
+    message = r"^Back-translation of text in {}: .* translates de to en; expected a model from {} to {}\.{}$"
+    advice = r" Train one: bytenet train PRESET_OR_FILE --set data\.reversed=true --run DIR"
+    with pytest.raises(InputError, match=message.format("en", "en", "de", advice)):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *same)
+    turned = ("--set", "data.reversed=true")
+    with pytest.raises(InputError, match=message.format("en", "en", "de", advice.replace("true", "false"))):
+        invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *turned)
+    other = ("--set", "data.source_language=fr")
+    with pytest.raises(InputError, match=message.format("de", "de", "fr", "")):
+        invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *other)
     with pytest.raises(InputError, match=r"no monolingual text in de. Set data.monolingual_target"):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", "--set", "data.monolingual_target=")
     assert not (tmp_path / "pairs").exists()
+
+
+def test_text_without_a_usable_sentence_is_explained(run_folder, settings, invoke, tmp_path):
+    limits = ("--set", "data.min_length=5", "--set", "data.max_length=5")
+    with pytest.raises(
+        InputError, match=r"^None of the 5 sentences can be used: 4 are outside .*, and 1 have .* Change the limits, or"
+    ):
+        invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *limits)
 
 
 def test_existing_pairs_are_not_overwritten(run_folder, settings, invoke, tmp_path):

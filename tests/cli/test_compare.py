@@ -56,6 +56,7 @@ def test_two_systems_give_scores_tables_and_csv(invoke, files):
     ]  # fmt: skip
     assert rows[0]["source"] == _TEXTS["source"][0]
     assert rows[0]["a thesis-BLEU"] == "100.0"
+    assert result.stderr == f"Wrote {files / 'rows.csv'}.\n"
 
 
 def test_a_carriage_return_stays_in_its_cell(invoke, files):

@@ -99,7 +99,7 @@ def test_the_scores_of_several_models_do_not_replace_those_of_a_run(run, attenti
     models = [run.path, attentive_run_folder.path, "--max-sentences", 1, "--beam-size", 1]
     result = invoke(evaluate, *models, "--show", 1)
     assert result.exit_code == 0
-    assert "Saved" not in result.stderr
+    assert "Wrote" not in result.stderr
     assert not run.evaluation.exists()
     for options, message in (
         (["--output-dir", run.evaluation], "alone. Give --output-dir another folder."),
@@ -139,12 +139,13 @@ def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, few_n
     files = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en"]
     result = invoke(evaluate, "de-en", *files, "--beam-size", 1, "--json")
     assert json.loads(result.stdout)["num_sentences"] == 2
-    assert "Saved" not in result.stderr
+    assert "Wrote" not in result.stderr
 
     folder = tmp_path / "scores"
     options = ["--corpus", "numbers", "--max-sentences", 3, "--beam-size", 1, "--output-dir", folder]
     result = invoke(evaluate, shipped, *options)
     assert "(3 sentences)" in result.stdout
+    assert f"Wrote {folder / 'numbers.test.first-3.json'}, " in result.stderr
     saved = json.loads((folder / "numbers.test.first-3.json").read_text())
     assert saved["num_sentences"] == 3
 
@@ -178,7 +179,7 @@ def test_a_run_is_evaluated_on_another_corpus(run, few_numbers, invoke):
 
 
 def test_missing_split_error_lists_the_existing_splits(run, invoke):
-    with pytest.raises(InputError, match=r"no validation pairs; it has train, test.*--source"):
+    with pytest.raises(InputError, match=r"no validation pairs; it has train, test\. Choose one .* --split, or"):
         invoke(evaluate, run.path, "--split", "validation")
 
 

@@ -202,10 +202,21 @@ def test_wrong_use_exits_with_code_2(out, options, message, run_folder, invoke, 
 def test_lite_engine_takes_one_file_and_no_other_options(model_path, run_folder, invoke):
     for arguments in ([model_path, "--beam-size", 2], [model_path, "--window", 5], [run_folder.path]):
         assert invoke(translate, *arguments, "--engine", "lite", stdin=TEXT).exit_code == 2
-    assert invoke(translate, model_path, "--engine", "lite", "--n-best", 4, stdin=TEXT).exit_code == 2
     refused = invoke(translate, model_path, "--engine", "lite", "--samples", 1, stdin=TEXT)
     assert "leave out --engine lite" in refused.stderr
     assert "(TensorFlow, number of samples 1)" in invoke(translate, model_path, "--samples", 1, stdin=TEXT).stderr
+
+
+def test_more_translations_than_the_beam_of_an_export_need_another_beam(model_path, run_folder, invoke, tmp_path):
+    alone = tmp_path / "lite.bytenet"
+    invoke(export, run_folder.path, alone, "--engine", "lite")
+    for path, advice in (
+        (model_path, "Give --beam-size 4, without --engine lite."),
+        (alone, "Export the model again with --beam-size 4."),
+    ):
+        refused = invoke(translate, path, "--engine", "lite", "--n-best", 4, stdin=TEXT)
+        assert refused.exit_code == 2
+        assert f"--n-best 4 is more than 3, the beam size of the export. {advice}" in refused.stderr
 
 
 def test_unusable_paths_are_named(run_folder, invoke, tmp_path):

@@ -29,5 +29,5 @@ def test_the_command_and_its_exit_code_are_passed_on(started):
 def test_only_training_has_workers(started):
     done = CliRunner().invoke(launch, ["--", "translate", "runs/x"])
     assert done.exit_code == 2
-    assert "Only train can have several workers, not 'translate'" in done.output
+    assert "Only train can have several workers, not 'translate'. For example: bytenet launch" in done.output
     assert started == []

@@ -1,11 +1,14 @@
 """The command starts fast, reports errors without a traceback, and returns the documented exit codes."""
 
 import errno
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 
 import click
 import pytest
@@ -42,15 +45,25 @@ def command(monkeypatch, capsys):
 
 
 @pytest.fixture
-def failing_verb(monkeypatch):
+def set_verb(monkeypatch):
+    """A function that makes `bytenet train` call another function."""
+
+    def set_function(function: Callable[[], None]) -> None:
+        train = click.command("train")(function)
+        monkeypatch.setitem(sys.modules, "bytenet.cli.train", types.SimpleNamespace(train=train))
+
+    return set_function
+
+
+@pytest.fixture
+def failing_verb(set_verb):
     """A function that makes `bytenet train` raise an error."""
 
     def fail(error: BaseException) -> None:
-        @click.command
         def train() -> None:
             raise error
 
-        monkeypatch.setitem(sys.modules, "bytenet.cli.train", types.SimpleNamespace(train=train))
+        set_verb(train)
 
     return fail
 
@@ -182,6 +195,25 @@ def test_the_traceback_is_shown_on_request(command, failing_verb, monkeypatch, b
     assert err.endswith("Error: There is no setting x.\n")
 
 
+def test_warnings_of_the_package_have_a_mark(command, set_verb, monkeypatch):
+    def train() -> None:
+        logger = logging.getLogger("bytenet.datasets")
+        logger.warning("%s is odd.", "a.de")
+        logger.error("It failed.")
+
+    set_verb(train)
+    with monkeypatch.context() as patch:
+        patch.setattr(logging.root, "handlers", [])  # pytest has its own
+        assert command("train") == (0, "", "warning: a.de is odd.\nerror: It failed.\n")
+
+
+def test_characters_that_a_pipe_lacks_are_escaped(command, set_verb, monkeypatch):
+    set_verb(lambda: click.echo("ä → a"))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+    command("train")
+    assert sys.stdout.buffer.getvalue() == b"\xe4 \\u2192 a\n"
+
+
 def test_internal_error_is_not_hidden(command, failing_verb, monkeypatch):
     failing_verb(ZeroDivisionError("a bug"))
     monkeypatch.setattr(sys, "argv", ["bytenet", "train"])
@@ -215,6 +247,4 @@ def test_missing_backend_is_explained(command, failing_verb):
     failing_verb(ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow"))
     exit_code, _, messages = command("train")
     assert exit_code == 1
-    assert "`bytenet train` needs TensorFlow, which is not installed. `bytenet fit` trains without it." in messages
-    advice = "Choose another backend with KERAS_BACKEND=jax or KERAS_BACKEND=torch, or install it."
-    assert advice_on_missing("tensorflow", "fit") == f"TensorFlow is not installed. {advice}"
+    assert messages == f"Error: {advice_on_missing('tensorflow', 'train')}\n"

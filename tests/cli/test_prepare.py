@@ -40,7 +40,7 @@ def test_fitted_run_translates_like_any_other(fitted, invoke):
 def test_a_preset_or_a_corpus_is_needed(tmp_path):
     result = CliRunner().invoke(prepare, ["--run", str(tmp_path / "run")])
     assert result.exit_code == 2
-    assert "Missing PRESET_OR_FILE, for example: bytenet prepare numbers --run runs/numbers" in result.stderr
+    assert "Missing PRESET_OR_FILE, for example: bytenet prepare numbers --run runs/numbers\n" in result.stderr
     settings = ("data.corpus=digits", "data.num_train=32", "data.num_validation=8", "training.epochs=1")
     arguments = [part for setting in settings for part in ("--set", setting)]
     result = CliRunner().invoke(prepare, ["--run", str(tmp_path / "run"), *arguments])

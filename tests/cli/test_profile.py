@@ -57,6 +57,7 @@ def test_tables_of_a_trace_can_go_to_another_folder(out, invoke, tmp_path):
     folder, _ = out
     result = invoke(profile, "--trace", folder / "training", "--out", tmp_path / "tables")
     assert (tmp_path / "tables" / "trace.txt").read_text() == result.stdout
+    assert f"Wrote {tmp_path / 'tables' / 'trace.txt'}, " in result.stderr
     assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
 
 

@@ -139,7 +139,7 @@ def test_page_is_written_with_or_without_a_new_run(invoke, tmp_path):
     page.unlink()
     result = invoke(reproduce, "--out", tmp_path / "docs" / "reproduction", "--page", page)
     assert page.is_file()
-    assert (result.stdout, result.stderr) == ("", f"wrote {page}\n")
+    assert (result.stdout, result.stderr) == ("", f"Wrote {page}.\n")
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,10 @@ def test_resume_with_a_preset_uses_the_preset(train_command):
             ["--run", "runs/a"],
             "Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers",
         ),
+        (
+            ["--run", "runs/a", "--set", "data.train_source=de"],
+            "numbers\nFor your own text, add: --set data.corpus=files --set data.train_source=FILE --set",
+        ),
         (["digits", "more", "--run", "runs/a"], "unexpected extra argument"),
     ],
 )

@@ -105,7 +105,12 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("data.num_monolingual=0", "data.num_monolingual is 0, but should be greater than or equal to 1."),
         ("data.min_length=900", "min_length 900 is more than max_length 500."),
         ("data.corpus=files", "corpus: files needs train_source and train_target"),
-        ("data.test_source=a", "test_source is read only with corpus: files or shards, but corpus is 'digits'."),
+        (
+            "data.test_source=a",
+            "test_source needs corpus: files or shards, but corpus is 'digits'. Set data.corpus to files or shards, or "
+            "leave out test_source.",
+        ),
+        ("data.train_shards=a", "but corpus is 'digits'. Set data.corpus to shards, or leave out train_shards."),
         ("data.synthetic_source=a", "synthetic_source and synthetic_target belong together; give both or neither."),
         ("data.synthetic_tag=ab", "data.synthetic_tag is 'ab', but should be one character."),
         (

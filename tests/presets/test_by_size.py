@@ -12,6 +12,7 @@ from bytenet.presets.expectations import MeasuredTraining, ReachedScores
 
 CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
 FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
+LANGUAGES = ["data.source_language=fr", "data.target_language=en"]
 
 
 @pytest.fixture(autouse=True)
@@ -156,10 +157,31 @@ def test_a_file_without_a_corpus_says_which_one_is_used(text):
 
 def test_warnings_about_a_corpus_are_left_to_the_command(caplog):
     Path("de").write_bytes(b"ein Hund\r\n" * 9000)
-    load_sized_config(None, FILES)
+    load_sized_config(None, [*FILES, *LANGUAGES])
     assert not caplog.messages
     load_corpus(load_config(None, FILES).data)
     assert "de has Windows line ends" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "counted"), [([], "de and en"), (LANGUAGES[:1], "fr and en"), (["data.target_language=ru"], "de and ru")]
+)
+def test_files_without_both_languages_are_warned_of_once(given, counted, caplog):
+    load_sized_config(None, [*FILES, *given])
+    load_sized_config("pairs-10k", [*FILES, *given])
+    assert [message.partition(". ")[0] for message in caplog.messages] == [
+        f"data.source_language and data.target_language are not both set, so the texts count as {counted}"
+    ] * 2
+
+
+def test_known_languages_are_not_warned_of(caplog):
+    Path("my.yaml").write_text(CORPUS)
+    load_sized_config("my.yaml", LANGUAGES)
+    load_sized_config("multi30k", FILES)  # the preset names them
+    load_sized_config("digits")
+    Path("config.yaml").write_text(load_config("my.yaml").to_yaml())
+    load_sized_config("my.yaml", run_config="config.yaml")
+    assert not caplog.messages
 
 
 def test_the_configuration_of_a_run_and_presets_keep_their_meaning():

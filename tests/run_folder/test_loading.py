@@ -80,7 +80,9 @@ def test_the_saved_model_is_loaded(run):
 
 
 def test_loading_a_model_before_it_is_saved_is_refused(run):
-    with pytest.raises(MissingFileError, match=r"has not saved a model yet.*bytenet train --resume --run"):
+    with pytest.raises(
+        MissingFileError, match=r"model yet\. If it is running, wait .*with `bytenet train --resume --run"
+    ):
         run.load_model()
 
 

@@ -83,12 +83,12 @@ def test_early_stopping_ends_the_run_after_its_patience(smallest_config, pool, v
 def test_a_run_stopped_between_evaluations_did_not_stop_early(smallest_config):
     config = smallest_config("training.epochs=30", "training.early_stopping_patience=5", "evaluation.every_epochs=10")
     state = TrainingState(epoch=17, step=51, best_epoch=10, best_scores={"forward": 1.0})
-    assert changes_to_train_on(state, config, num_batches=3) == []
+    assert changes_to_train_on(state, config, num_batches=3) == {}
     state.epoch, state.step = 20, 60
-    assert changes_to_train_on(state, config, 3) == ["a larger training.early_stopping_patience than 5"]
+    assert changes_to_train_on(state, config, 3) == {"training.early_stopping_patience": "more than 5"}
 
 
 def test_a_finished_run_names_all_limits_that_hold(smallest_config):
     config = smallest_config("training.epochs=2", "training.max_steps=6")
     changes = changes_to_train_on(TrainingState(epoch=2, step=6), config, num_batches=3)
-    assert changes == ["a larger training.epochs than 2", "a larger training.max_steps than 6"]
+    assert changes == {"training.epochs": "more than 2", "training.max_steps": "more than 6"}

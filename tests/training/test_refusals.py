@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import keras
 import pytest
 import tensorflow as tf
 
@@ -77,5 +78,38 @@ def test_full_disk_while_writing_logs_is_explained(smallest_config, pool, tmp_pa
 
     monkeypatch.setattr("bytenet.training.callbacks.training_log.tf.summary.scalar", fill_disk)
     monkeypatch.setattr(TrainingLog, "EVERY_STEPS", 1)
-    with pytest.raises(InputError, match=r"disk is full.*logs.*--resume"):
+    with pytest.raises(InputError, match=r"disk is full.*logs.*Free some space\. Resume with: bytenet train --resume"):
         train(smallest_config(), tmp_path / "run", models=pool)
+
+
+def _failing(hook):
+    """A callback that fails in a method as an operation does for which there is too little memory."""
+
+    def fail(*arguments, **options):
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor with shape[9,9]")
+
+    return keras.callbacks.LambdaCallback(**{hook: fail})
+
+
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [
+        (
+            ["data.batch_chars=200"],
+            r"data\.batch_chars \(now 200\)\. For batches of half the size, training\.accumulate_batches=2 keeps ",
+        ),
+        (["training.accumulate_batches=3"], r"data\.batch_size \(now 16\)\. .* training\.accumulate_batches=6 keeps "),
+        (
+            ["semi_supervised.enabled=true", "semi_supervised.batch_size=5", "data.num_monolingual=32"],
+            r"data\.batch_size \(now 16\) and semi_supervised\.batch_size \(now 5\)\.$",
+        ),
+    ],
+)
+def test_too_little_memory_for_a_step_is_explained(smallest_config, tmp_path, settings, advice):
+    with pytest.raises(InputError, match=rf"too little memory for the batches\. .* new run folder with a .*{advice}"):
+        train(smallest_config(*settings), tmp_path / "run", more_callbacks=[_failing("on_train_batch_begin")])
+
+
+def test_too_little_memory_after_a_step_is_no_reason_for_smaller_batches(smallest_config, eagerly, tmp_path):
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        train(smallest_config(), tmp_path / "run", more_callbacks=[_failing("on_train_batch_end")])

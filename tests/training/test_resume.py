@@ -91,7 +91,8 @@ def test_resuming_says_which_settings_changed_if_the_run_goes_on(
     train(replace(longer, training=replace(longer.training, learning_rate=0.04)), folder.path, resume=True)
     assert folder.config == longer
     said = capfd.readouterr().err
-    assert "This run is finished. To train on, set a larger training.max_steps than 3.\n" in said
+    command = f"bytenet train --resume --run {folder.path} --set training.max_steps=N"
+    assert f"This run is finished. To train longer, set training.max_steps to more than 3: {command}\n" in said
     assert "changed settings" not in said
 
 

@@ -9,6 +9,10 @@ from bytenet.cli.common.messages import say
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 """The packages and the names of the backends."""
 
+_ADVICE = " Install it: `pip install -c constraints.txt .` in the folder of the source code."
+_LITE = " A .bytenet file needs only LiteRT: --engine lite."
+_WITHOUT_TENSORFLOW = {"train": " `bytenet fit` trains without it.", "translate": _LITE, "serve": _LITE}
+
 
 def choose_backend(verb: str | None) -> None:
     """Let Keras compute with TensorFlow, whatever the user's environment says; for `fit`, with what it says.
@@ -34,6 +38,7 @@ def advice_on_missing(package: str, verb: str | None) -> str:
         verb: of the command.
     """
     if verb != "fit":
-        return f"`bytenet {verb}` needs {BACKENDS[package]}, which is not installed. `bytenet fit` trains without it."
+        needs = f"`bytenet {verb}` needs {BACKENDS[package]}, which is not installed."
+        return needs + _ADVICE + _WITHOUT_TENSORFLOW.get(verb or "", "") if package == "tensorflow" else needs
     others = " or ".join(f"KERAS_BACKEND={other}" for other in BACKENDS if other != package)
     return f"{BACKENDS[package]} is not installed. Choose another backend with {others}, or install it."

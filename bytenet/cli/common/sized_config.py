@@ -10,6 +10,11 @@ from bytenet.cli.common.messages import say
 if TYPE_CHECKING:
     from bytenet.config import Config
 
+_TRAINING_FILES = ("data.train_source=", "data.train_target=")
+_ADVICE_ON_FILES = (
+    "\nFor your own text, add: --set data.corpus=files --set data.train_source=FILE --set data.train_target=FILE"
+)
+
 
 def check_is_named(preset_or_file: str | None, overrides: Sequence[str], example: str) -> None:
     """Raise a UsageError if neither a preset, nor a file, nor a corpus is named.
@@ -20,7 +25,8 @@ def check_is_named(preset_or_file: str | None, overrides: Sequence[str], example
         example: commands that would work, for the message.
     """
     if preset_or_file is None and not any(override.startswith("data.corpus=") for override in overrides):
-        raise click.UsageError(f"Missing PRESET_OR_FILE, for example: {example}")
+        own_text = any(override.startswith(_TRAINING_FILES) for override in overrides)
+        raise click.UsageError(f"Missing PRESET_OR_FILE, for example: {example}{_ADVICE_ON_FILES if own_text else ''}")
 
 
 def read_sized_config(preset_or_file: str | None, overrides: Sequence[str]) -> "Config":

@@ -121,10 +121,13 @@ def _select_texts(data: "DataConfig", backward: "RunFolder | ModelFile") -> "Sel
     from bytenet.errors import InputError
     from bytenet.lite.languages import check_direction
 
-    languages = data.languages[::-1]
+    languages, found = data.languages[::-1], backward.config.data.languages
+    wanted = str(not data.reversed).lower()
+    advice = f" Train one: bytenet train PRESET_OR_FILE --set data.reversed={wanted} --run DIR"
     check_direction(
-        backward.path, backward.config.data.languages, languages, f"Back-translation of text in {languages[0]}"
-    )
+        backward.path, found, languages, f"Back-translation of text in {languages[0]}",
+        advice if found == data.languages else "",
+    )  # fmt: skip
     corpus = read_corpus(data)
     side = "source" if data.reversed else "target"
     if not corpus.monolingual_target:
@@ -134,5 +137,9 @@ def _select_texts(data: "DataConfig", backward: "RunFolder | ModelFile") -> "Sel
         )
     selected = select_monolingual(corpus.monolingual_target, data, backward.vocabulary)
     if not selected.texts:
-        raise InputError("No sentence of the text is within the limits of data.min_length and data.max_length.")
+        raise InputError(
+            f"None of the {len(corpus.monolingual_target):,} sentences can be used: {selected.outside_limits:,} are "
+            f"outside data.min_length and data.max_length, and {selected.unknown_characters:,} have characters that "
+            f"{backward.path} does not know. Change the limits, or give text with known characters."
+        )
     return selected

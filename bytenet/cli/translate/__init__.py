@@ -84,7 +84,8 @@ def translate(
         raise click.UsageError("There is no standard input. Give a FILE.")
     if output is None and sys.stdout is None:
         raise click.UsageError("There is no standard output. Give --output.")
-    if input_path is None and sys.stdin.isatty():
+    is_typed = input_path is None and sys.stdin.isatty()
+    if is_typed:
         window = window or 1
     lines = decoded_lines(sys.stdin.buffer) if input_path is None else _lines_of_file(input_path, names[0])
     if output is not None and _is_input(output, input_path):
@@ -98,6 +99,8 @@ def translate(
         lines = unknown.watch(lines)
     by_sentence = engine.by_sentence() if split else None
     translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
+    if is_typed:
+        say("Type a sentence and press Enter. Ctrl-D ends.")
     began, number, num_unended = time.perf_counter(), 0, 0
     with open_output(output) as file, _progress(num_lines) as progress:
         for number, hypotheses in enumerate(translations, start=1):

@@ -93,7 +93,7 @@ def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, re
             "--engine lite takes a .bytenet file or the name of a pretrained model as --rerank-with."
         )
     translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
-    _check_n_best(n_best, "--beam-size", translator.beam_size)
+    _check_n_best_of_export(n_best, translator.beam_size, paths[0])
     return Engine(
         "LiteRT",
         lambda lines: translator.translate(lines, n_best, split_sentences=False),
@@ -107,3 +107,16 @@ def _check_n_best(n_best: int, option: str, num_hypotheses: int) -> None:
     """Check `n_best` against the number of hypotheses, which an option sets."""
     if n_best > num_hypotheses:
         raise click.UsageError(f"--n-best {n_best} needs {option} {n_best} or more; it is {num_hypotheses}.")
+
+
+def _check_n_best_of_export(n_best: int, beam_size: int, path: Path) -> None:
+    """Check `n_best` against the beam size of a model file, which LiteRT cannot change."""
+    from bytenet.model_file import ModelFile
+
+    if n_best <= beam_size:
+        return
+    if ModelFile(path).has_weights:
+        advice = f"Give --beam-size {n_best}, without --engine lite."
+    else:
+        advice = f"Export the model again with --beam-size {n_best}."
+    raise click.UsageError(f"--n-best {n_best} is more than {beam_size}, the beam size of the export. {advice}")

@@ -95,9 +95,10 @@ class DataConfig:
             keys = [key for key in (source, target) if getattr(self, key) is not None]
             readers = ("files",) if split == "train" else ("files", "shards")
             if keys and self.corpus not in readers:
+                needed = " or ".join(readers)
                 raise ValueError(
-                    f"{keys[0]} is read only with corpus: {' or '.join(readers)}, but corpus is {self.corpus!r}. "
-                    "Set data.corpus, or leave out the files"
+                    f"{keys[0]} needs corpus: {needed}, but corpus is {self.corpus!r}. Set data.corpus to {needed}, or "
+                    f"leave out {' and '.join(keys)}"
                 )
             if len(keys) == 1:
                 raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
@@ -111,7 +112,10 @@ class DataConfig:
     def _check_shards(self) -> Self:
         if self.corpus != "shards":
             if self.train_shards is not None:
-                raise ValueError(f"train_shards is read only with corpus: shards, but corpus is {self.corpus!r}")
+                raise ValueError(
+                    f"train_shards needs corpus: shards, but corpus is {self.corpus!r}. Set data.corpus to shards, or "
+                    "leave out train_shards"
+                )
             return self
         if self.train_shards is None:
             raise ValueError("corpus: shards needs train_shards, a folder that `bytenet data shard` made")

@@ -63,7 +63,7 @@ class DecodingConfig:
 
     @property
     def in_use(self) -> dict[str, Any]:
-        """The settings that change translations. Leaves out settings of a search or ranking that is off.
+        """The settings of the search and of the ranking. Leaves out those of a search or ranking that is off.
 
         The length penalty stays, because files of models need it.
         """

@@ -31,6 +31,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         steps_per_epoch: batches in an epoch.
         total_steps: steps of the whole run.
         agreement: decides when to save and when to stop, so that all workers do it after the same step.
+        num_workers: of the run.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         steps_per_epoch: int,
         total_steps: int,
         agreement: Agreement,
+        num_workers: int = 1,
     ):
         super().__init__()
         self._translators = translators
@@ -51,6 +53,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._state = state
         self._config = config.training
         self._agreement = agreement
+        self._num_workers = num_workers
 
     def save(self) -> None:
         """Save a checkpoint now."""
@@ -79,9 +82,8 @@ class CheckpointSaver(keras.callbacks.Callback):
 
     def _stop_if_requested(self) -> None:
         if self._agreement.is_asked_to_stop:
-            raise KeyboardInterrupt(
-                f"Stopped at step {self._state.step}; everything is saved. Resume with: {self._folder.resume_command}"
-            )
+            advice = self._folder.how_to_resume(self._num_workers)
+            raise KeyboardInterrupt(f"Stopped at step {self._state.step}; everything is saved. {advice}")
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:

@@ -28,10 +28,11 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
         progress.say(message)
     if not corpus.validation:
         patience = task.config.training.early_stopping_patience
-        effect = "nothing tells when to stop" if patience is None else "training.early_stopping_patience does nothing"
+        effect = "the best model is not known, and the last one is kept"
+        if patience is not None:
+            effect = "training.early_stopping_patience does nothing, and the last model is kept"
         progress.say(
-            f"warning: there are no validation pairs, so {effect} and the last model is kept. "
-            f"{how_to_give_validation_pairs(task.config.data)}"
+            f"warning: there are no validation pairs, so {effect}. {how_to_give_validation_pairs(task.config.data)}"
         )
     for message in _warnings_of_long_targets(task, model):
         progress.say(message)
@@ -40,7 +41,7 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
 def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
     """Warnings of translations that the length policy cuts off, as far as the training pairs show."""
     translators = task.translators(model)
-    advice = "A larger model.unfold_scale or model.unfold_offset gives it room."
+    advice = "Set model.unfold_scale or model.unfold_offset higher."
     if task.config.has_start:
         advice = "The limit is that of the model that the run starts from."
     for direction in task.directions:
@@ -54,5 +55,5 @@ def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
         if too_long > SHARE_OF_LONG_TARGETS:
             yield (
                 f"warning: {too_long:.1%} of the training {direction.writes}s are longer than the model may write for "
-                f"their {direction.reads}s. {advice}"
+                f"their {direction.reads}s. Such translations will be cut off. {advice}"
             )

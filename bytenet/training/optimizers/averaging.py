@@ -17,12 +17,12 @@ def averaged_weights(*models: keras.Model) -> Iterator[None]:
         *models: each compiled with a `TrainingOptimizer` or with an optimiser of Keras.
     """
     own = []
-    for model in models:
-        weights, averages = model.trainable_weights, _averages(model.optimizer)
-        for weight, average in zip(weights, averages or [], strict=averages is not None):
-            own.append((weight, keras.ops.convert_to_numpy(weight)))
-            weight.assign(average)
     try:
+        for model in models:
+            weights, averages = model.trainable_weights, _averages(model.optimizer)
+            for weight, average in zip(weights, averages or [], strict=averages is not None):
+                own.append((weight, keras.ops.convert_to_numpy(weight)))
+                weight.assign(average)
         yield
     finally:
         for weight, value in own:

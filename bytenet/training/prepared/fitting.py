@@ -5,11 +5,14 @@ import itertools
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import keras
 
+from bytenet.config import DataConfig
 from bytenet.datasets.batches.bucketing import plan_from_config
+from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
@@ -19,7 +22,7 @@ from bytenet.saved.model_size import num_trainable
 from bytenet.training.checkpoints import check_not_lost, latest_checkpoint, note_beginning, restore_run
 from bytenet.training.compiled_models.compilation import compile_model
 from bytenet.training.environment import add_fitting, device_names
-from bytenet.training.messages.end import end_message
+from bytenet.training.messages.end import end_message, finished_message
 from bytenet.training.metrics import CharacterCrossEntropy
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs
@@ -87,7 +90,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         say(message)
         return
     if changes:
-        say(f"This run is finished. To train on, set {' and '.join(changes)} in its config.yaml.")
+        say(finished_message(changes, " in its config.yaml."))
         return
     add_fitting(run)
     if checkpoint is not None:
@@ -117,7 +120,14 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         shuffle=False,
         verbose=0,
     )
-    say(end_message({"forward": run}, state, config.training))
+    splits = _splits(config.data, validation)
+    say(end_message({"forward": run}, state, config.training, splits, find_spec("tensorflow") is not None))
+
+
+def _splits(data: DataConfig, validation: PreparedPairs) -> list[str]:
+    """The splits of the corpus that have pairs, beside the training pairs. The corpus itself is not read again."""
+    has_test = data.corpus not in USERS_CORPORA or data.test_source is not None
+    return ["validation"] * bool(len(validation)) + ["test"] * has_test
 
 
 def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel:

@@ -126,9 +126,16 @@ def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabula
         MissingFileError: there is no such run, or it has no model yet.
         InputError: a start has another model, another vocabulary or another direction.
     """
-    for start in starts_of(config):
+    starts = starts_of(config)
+    for start in starts:
         source = _open(start, config.data)
-        _load_start(translators[start.direction], source, vocabulary, config.training.added_sets)
+        if source.vocabulary != vocabulary:
+            other = "this run" if start is starts[0] else f"the model {starts[0].model} of {starts[0].setting}"
+            raise InputError(
+                f"The model {source.path} has another vocabulary than {other}, so the run cannot start from it. Train "
+                "both models on the same pairs, with the same data.unknown and data.min_character_count."
+            )
+        _load_start(translators[start.direction], source, config.training.added_sets)
 
 
 def describe_starts(config: Config, vocabulary: Vocabulary, counts: Mapping[str, int]) -> str:
@@ -178,12 +185,7 @@ def _check_direction(source: RunFolder | ModelFile, start: Start, data: DataConf
     check_direction(source.path, languages, start.languages, start.setting, advice)
 
 
-def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int) -> None:
-    if source.vocabulary != vocabulary:
-        raise InputError(
-            f"The start {source.path} has another vocabulary than this one, so its model is no start for it. "
-            "Train it on the same pairs, with the same data.unknown and data.min_character_count."
-        )
+def _load_start(model: keras.Model, source: RunFolder | ModelFile, added_sets: int) -> None:
     start = source.load_model()
     expected = source.config.model.with_added_sets(added_sets)
     differences = [

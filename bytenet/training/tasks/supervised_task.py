@@ -49,8 +49,8 @@ class SupervisedTask(Task):
         if any(self.config.semi_supervised.starts.values()):
             yield (
                 "warning: semi_supervised.start_forward and start_backward are not read, because "
-                "semi_supervised.enabled is false. The weights are drawn from the seed. To start from these runs and "
-                "train on pairs alone, set semi_supervised.enabled to true, and source_weight and target_weight to 0."
+                "semi_supervised.enabled is false. The weights are drawn from the seed. To start from one of them and "
+                "train on pairs alone, set training.start to it."
             )
 
     def _make_model(self) -> keras.Model:

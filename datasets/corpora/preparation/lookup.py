@@ -91,7 +91,21 @@ def fetch(file: RemoteFile) -> Path:
         return download(file, cached)
     except DownloadError as error:
         under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
+        elsewhere = f"fetch the file elsewhere and put it at {under} or at {cached}."
+        if _is_of_network(error):
+            raise InputError(
+                f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; "
+                f"{effect_of_repeating(file)}. Or {elsewhere}"
+            ) from error
         raise InputError(
-            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; "
-            f"{effect_of_repeating(file)}. Or fetch the file elsewhere and put it at {under} or at {cached}."
+            f"{file.url} could not be downloaded: {error}. Look at this address in a browser. Try again later, or "
+            f"{elsewhere}"
         ) from error
+
+
+def _is_of_network(error: Exception) -> bool:
+    """Whether a download failed because there was no connection, or because it was interrupted."""
+    import requests
+
+    reasons = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
+    return isinstance(error.__cause__, reasons)

@@ -1,6 +1,7 @@
 """`bytenet translate`: each input line gives one output line."""
 
 import gzip
+import os
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("shared_translators")
 
 def test_each_line_gives_one_line_and_blank_lines_stay_blank(run_folder, invoke):
     result = invoke(translate, run_folder.path, stdin=TEXT)
+    assert "Type a sentence" not in result.stderr
     lines = result.stdout_bytes.decode().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False, True, False]
     assert "Translated 5 lines" in result.stderr
@@ -58,6 +60,17 @@ def test_stdin_is_read_like_a_file(run_folder, invoke):
     assert invoke(translate, run_folder.path, stdin=b"\xef\xbb\xbfein Hund\r\n").stdout == plain
     with pytest.raises(InputError, match="stdin:2: found a NUL character"):
         invoke(translate, run_folder.path, stdin=b"ein\nH\0und\n")
+
+
+def test_a_person_at_a_terminal_is_asked_for_sentences(run_folder, monkeypatch, capsys):
+    keyboard, terminal = os.openpty()
+    os.write(keyboard, b"ein Hund\n\x04")
+    with open(keyboard, "rb"), open(terminal, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        translate.main([str(run_folder.path)], standalone_mode=False)
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert "Type a sentence and press Enter. Ctrl-D ends.\n" in err
 
 
 @pytest.mark.thorough

@@ -107,6 +107,8 @@ def test_a_plan_for_other_pairs_is_refused():
 
 
 def test_an_unknown_loss_is_refused():
+    with pytest.raises(InputError, match=r"loss = 'sentences'; expected one of sentence, character"):
+        loss_weights(np.ones((2, 3), np.int32), "sentences")
     with pytest.raises(InputError, match=r"'word'.*sentence, character"):
         training_dataset(PAIRS, VOCABULARY, plan(), seed=1, loss="word")
 

@@ -145,6 +145,23 @@ def test_offline_error_says_what_to_fetch_and_where_to_put_it(offline, remote, c
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize("mode", ["missing", "breaks"])
+def test_only_an_interrupted_download_is_said_to_continue(server, remote, cache, mode):
+    server.mode = mode
+    with pytest.raises(InputError) as caught:
+        lookup.fetch(remote)
+    message = str(caught.value)
+    assert ("the download will continue" in message) == (mode == "breaks")
+    refused = f"{remote.url} could not be downloaded: the server answered 404 Not Found. Look at this address in a"
+    assert message.startswith(refused) == (mode == "missing")
+    assert message.endswith(f"or at {cache / 'corpus' / 'corpus.gz'}.")
+
+
+def test_a_wrong_checksum_is_not_blamed_on_the_network(server, cache):
+    with pytest.raises(InputError, match=r"checksum is not .*; the file was deleted\. Look at this address"):
+        lookup.fetch(RemoteFile("c/corpus.gz", server.url, f"sha256:{'0' * 64}"))
+
+
 def test_offline_error_names_the_users_folder(offline, remote, data_folder, tmp_path):
     with pytest.raises(InputError, match=f"put it at {tmp_path}/data/corpus/corpus.gz"):
         lookup.fetch(remote)

@@ -1,7 +1,9 @@
 """Reading text files: what is kept, what is reported, what is refused."""
 
+import bz2
 import gzip
 import logging
+import lzma
 
 import pytest
 from hypothesis import given
@@ -130,6 +132,20 @@ def test_nul_error_names_the_line(write):
 def test_spreadsheet_is_called_a_zip_archive(write):
     with pytest.raises(InputError, match=r"is a zip archive, as \.xlsx"):
         read_lines(write(b"PK\x03\x04\x14\0\0"))
+
+
+@pytest.mark.parametrize(
+    ("compress", "advice"),
+    [
+        (gzip.compress, r"is compressed with gzip; expected text\. Decompress it \(gzip -d\), or give the file a name"),
+        (lzma.compress, r"is compressed with xz; expected text or \.gz\. Decompress it first\."),
+        (bz2.compress, r"is compressed with bzip2; expected text or \.gz\."),
+    ],
+)
+def test_compression_that_the_name_does_not_say_is_named(write, compress, advice):
+    path = write(compress(b"line\n" * 1000))
+    with pytest.raises(InputError, match=f"^{path} {advice}"):
+        read_lines(path)
 
 
 @pytest.mark.parametrize("name", ["text.de", "text.de.gz"])

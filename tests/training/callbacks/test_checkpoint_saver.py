@@ -1,10 +1,11 @@
-"""Checkpoints that are saved because time has passed."""
+"""Checkpoints that are saved because time has passed, and what a stopped run says."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from bytenet.config import TrainingConfig
+from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks.checkpoint_saver import CheckpointSaver
 from bytenet.training.state import TrainingState
 
@@ -45,3 +46,23 @@ def test_the_last_step_is_always_saved(run):
     run.state.step, run.state.epoch = 8, 2
     run.saver.on_epoch_end(1)
     assert run.saved == [8]
+
+
+@pytest.mark.parametrize(
+    ("num_workers", "advice"),
+    [
+        (1, "Resume with: bytenet train --resume --run runs/my"),
+        (
+            3,
+            "To resume, start all 3 workers again with --resume. On one machine: bytenet launch --workers 3 -- train "
+            "--resume --run runs/my",
+        ),
+    ],
+)
+def test_a_stopped_run_says_how_all_its_workers_resume(run, num_workers, advice):
+    config, agreement = SimpleNamespace(training=TrainingConfig()), SimpleNamespace(is_asked_to_stop=True)
+    saver = CheckpointSaver(RunFolder("runs/my"), [], run.state, config, 4, 8, agreement, num_workers)
+    run.state.step = 2
+    with pytest.raises(KeyboardInterrupt) as stop:
+        saver._stop_if_requested()
+    assert str(stop.value) == f"Stopped at step 2; everything is saved. {advice}"

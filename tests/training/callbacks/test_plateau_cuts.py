@@ -60,7 +60,8 @@ def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, val_los
     assert "The learning rate is below training.min_learning_rate, so training stops." in messages
 
     assert train(config, tmp_path / "run", resume=True, models=pool).path == folder.path
-    assert "To train on, set a lower training.min_learning_rate than 0.0001.\n" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "To train longer, set training.min_learning_rate to less than 0.0001: bytenet train --resume" in said
     assert read_csv_log(folder.metrics_path)["epoch"] == [1, 2, 3, 4, 5, 6]
 
     # The next run with this model starts at its own rate.

@@ -72,7 +72,8 @@ def test_a_signal_to_any_worker_stops_all_after_the_same_step(tmp_path):
     processes[1].send_signal(signal.SIGTERM)
     ended = wait_for_workers(processes, tmp_path)
     assert [one.code for one in ended] == [130, 130]
-    assert all("Resume with: bytenet train --resume --run run\n" in one.errors for one in ended)
+    advice = "To resume, start all 2 workers again with --resume. On one machine: bytenet launch --workers 2 -- train"
+    assert all(f"{advice} --resume --run run\n" in one.errors for one in ended)
     steps = {one.errors.partition("Stopped at step ")[2].partition(";")[0] for one in ended}
     assert len(steps) == 1
     assert (tmp_path / "run" / "checkpoints" / f"step-{int(steps.pop()):08d}.npz").exists()

@@ -9,13 +9,16 @@ from bytenet.training import train
 
 @pytest.mark.parametrize(
     ("patience", "effect"),
-    [("2", "training.early_stopping_patience does nothing"), ("null", "nothing tells when to stop")],
+    [
+        ("2", "training.early_stopping_patience does nothing, and the last model is kept"),
+        ("null", "the best model is not known, and the last one is kept"),
+    ],
 )
 def test_no_validation_pairs_give_a_warning(
     smallest_config, without_validation, beginnings, tmp_path, capsys, patience, effect
 ):
     train(smallest_config(*without_validation, f"training.early_stopping_patience={patience}"), tmp_path / "run")
-    assert f"no validation pairs, so {effect} and the last model is kept. Give " in capsys.readouterr().err
+    assert f"no validation pairs, so {effect}. Give " in capsys.readouterr().err
 
 
 def test_resuming_a_run_that_does_not_exist_is_said_to_begin_it(smallest_config, beginnings, tmp_path, capsys):
@@ -41,7 +44,9 @@ def test_warning_names_the_missing_validation_files_of_a_corpus(
 
 def test_targets_longer_than_the_length_rule_give_a_warning(smallest_config, beginnings, tmp_path, capsys):
     train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
-    assert "of the training targets are longer than the model may write" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "of the training targets are longer than the model may write" in said
+    assert "Such translations will be cut off. Set model.unfold_scale or model.unfold_offset higher.\n" in said
 
 
 def test_targets_longer_than_the_rule_of_a_start_do_not_ask_for_another_rule(
@@ -50,7 +55,7 @@ def test_targets_longer_than_the_rule_of_a_start_do_not_ask_for_another_rule(
     start = supervised_run("start", "model.unfold_scale=0.2", "model.unfold_offset=0")
     train(smallest_config(f"training.start={start.path}"), tmp_path / "run")
     said = capsys.readouterr().err
-    assert "longer than the model may write for their sources. The limit is that of the model that the run" in said
+    assert "Such translations will be cut off. The limit is that of the model that the run starts from.\n" in said
     assert "model.unfold_scale" not in said
 
 
@@ -82,7 +87,7 @@ def test_message_says_that_text_teaches_nothing(semi_config, supervised_run, beg
         (("semi_supervised.enabled=false",), "monolingual text: not used, because semi_supervised.enabled is false"),
         (
             ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
-            "warning: semi_supervised.start_forward and start_backward are not read",
+            "To start from one of them and train on pairs alone, set training.start to it.\n",
         ),
     ],
 )

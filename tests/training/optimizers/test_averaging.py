@@ -41,6 +41,15 @@ def test_own_weights_are_restored_after_an_error(trained_model):
         np.testing.assert_array_equal(weight, value)
 
 
+def test_own_weights_are_restored_if_another_model_has_no_optimizer(trained_model):
+    own = trained_model.get_weights()
+    without = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    with pytest.raises(AttributeError), averaged_weights(trained_model, without):
+        pass
+    for weight, value in zip(trained_model.get_weights(), own, strict=True):
+        np.testing.assert_array_equal(weight, value)
+
+
 @pytest.mark.parametrize("optimizer", [FlatAdam(0.1), KerasOptimizer(keras.optimizers.SGD, 0.1)])
 def test_weights_stay_the_same_without_an_average(optimizer):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])

@@ -71,17 +71,30 @@ def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
     assert lines[-2] == "val_loss has not improved in 2 epochs, so training stops early."
     kept = f"the one from epoch {len(losses) - 2}, with the best val_loss ({min(losses):.4g})"
     assert lines[-1].startswith(f"The model is {run.model_path}: {kept}.\nNext: bytenet translate {run.path} FILE")
+    assert lines[-1].endswith(f", or bytenet evaluate {run.path}")
     fit_prepared(run, lines.append)
-    assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
+    assert "set training.early_stopping_patience to more than 2 in its config.yaml." in lines[-1]
 
 
 def test_run_without_validation_pairs_is_fitted(prepared, tmp_path, eagerly):
     for side, text in (("source", "ab\nba\n"), ("target", "a\nb\n")):
         (tmp_path / side).write_text(text * 8)
     files = [f"data.train_{side}={tmp_path / side}" for side in ("source", "target")]
-    run = prepared("run", "data.corpus=files", "data.source_language=de", "data.target_language=en", *files)
+    languages = ("data.source_language=de", "data.target_language=en")
+    lines: list[str] = []
+    run = prepared("run", "data.corpus=files", *languages, *files, say=lines.append)
+    assert lines[-1].endswith(f"or bytenet evaluate {run.path} --source FILE --reference FILE")
     assert np.isnan(read_csv_log(run.metrics_path)["val_loss"]).all()
     assert run.model_path.is_file()
+
+
+def test_last_line_fits_a_machine_without_tensorflow(prepared, eagerly, monkeypatch):
+    monkeypatch.setattr("bytenet.training.prepared.fitting.find_spec", lambda name: None)
+    lines: list[str] = []
+    run = prepared("run", "training.epochs=1", say=lines.append)
+    assert lines[-1].endswith(
+        f"\nNext: copy {run.path} to a machine with TensorFlow. There: bytenet translate RUN FILE"
+    )
 
 
 @pytest.mark.parametrize("schedule", ["step", "cosine"])

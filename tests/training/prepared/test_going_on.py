@@ -37,7 +37,7 @@ def test_stopped_fit_goes_on_to_the_same_end(
         np.testing.assert_array_equal(one, other)
     assert read_csv_log(stopped.metrics_path)["epoch"] == [1, 2, 3]
     fit_prepared(stopped, lines.append)
-    assert lines[-1] == "This run is finished. To train on, set a larger training.epochs than 3 in its config.yaml."
+    assert lines[-1] == "This run is finished. To train longer, set training.epochs to more than 3 in its config.yaml."
 
 
 def test_run_that_was_not_prepared_is_refused(supervised_run):

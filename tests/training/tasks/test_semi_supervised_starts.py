@@ -104,7 +104,10 @@ def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised
 @pytest.mark.parametrize(
     ("of_backward", "message"),
     [
-        ("data.min_character_count=40", r"The start .*back has another vocabulary than this one"),
+        (
+            "data.min_character_count=40",
+            r"The model .*back has another vocabulary than the model .*start of semi_supervised\.start_forward, so the",
+        ),
         ("model.dim=6", r"The model of the start .*back differs from the model of this run: dim 6 there, 4 here"),
         ("model.variant=selu", r"The model of the start .*back differs .*: .*activation 'selu' there, 'relu' here"),
     ],

@@ -183,7 +183,7 @@ def test_lengths_that_change_during_a_training_are_explained(config, changing_sh
     [
         (("semi_supervised.enabled=true",), "semi_supervised.enabled needs the pairs in memory"),
         (("evaluation.continuous_train=true",), "evaluation.continuous_train draws from training pairs in memory"),
-        (("data.source_language=da",), "are de to en, but data.source_language"),
+        (("data.source_language=da",), r"are marked de to en, but .* are da and en\. If the mark is right, set"),
     ],
 )
 def test_what_shards_cannot_do_is_refused(config, overrides, message):
@@ -198,8 +198,8 @@ def test_what_shards_cannot_do_is_refused(config, overrides, message):
         (("data.unknown=drop",), "unknown is 'drop', but with corpus: shards it must be symbol or error"),
         (("data.max_train_pairs=5",), "max_train_pairs is 5, but with corpus: shards it must be null"),
         (("data.train_shards=null",), "corpus: shards needs train_shards"),
-        (("data.train_source=x", "data.train_target=y"), "train_source is read only with corpus: files"),
-        (("data.corpus=files", "data.train_source=x", "data.train_target=y"), "train_shards is read only with corpus"),
+        (("data.train_source=x", "data.train_target=y"), "to files, or leave out train_source and train_target"),
+        (("data.corpus=files", "data.train_source=x", "data.train_target=y"), "train_shards needs corpus: shards"),
     ],
 )
 def test_settings_that_do_not_suit_shards_are_refused(config, overrides, message):
@@ -219,8 +219,10 @@ def test_the_text_of_shards_is_only_for_training(config, tmp_path):
 
     folder = SimpleNamespace(path=tmp_path, config=config())
     assert len(pairs_of_split(folder, "validation")) == 8
-    with pytest.raises(InputError, match="has no train pairs; it has validation"):
+    with pytest.raises(InputError, match=r"The training pairs of shards cannot be evaluated\. Choose another --split"):
         pairs_of_split(folder, "train")
+    with pytest.raises(InputError, match=r"no test pairs; it has validation\. Choose one of these with --split, or"):
+        pairs_of_split(folder, "test")
 
     folder.config = config("data.validation_source=null", "data.validation_target=null")
     with pytest.raises(InputError, match=r"'shards' has no pairs to evaluate with\. Give files with --source and"):
@@ -229,9 +231,8 @@ def test_the_text_of_shards_is_only_for_training(config, tmp_path):
 
 def test_rare_characters_that_must_be_known_are_refused_at_the_start(config, tmp_path):
     settings = config("data.unknown=error", "data.min_character_count=40")
-    with pytest.raises(
-        InputError, match=r"does not have \d+ of the characters in the shards, .*: '.', .*data\.min_character"
-    ):
+    advice = r"Set data\.unknown to symbol, or data\.min_character_count to 1\.$"
+    with pytest.raises(InputError, match=rf"does not have \d+ of the characters in the shards, .*: '.', .* {advice}"):
         train(settings, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     make_task(config("data.unknown=error"))

@@ -82,7 +82,7 @@ def _check_characters(folder: ShardFolder, vocabulary: Vocabulary, has_start: bo
         return
     if unknown := folder.characters().keys() - set(vocabulary.characters):
         shown = ", ".join(map(repr, sorted(unknown)[:_MOST_SHOWN]))
-        advice = "Set data.unknown to symbol or drop, or data.min_character_count to 1."
+        advice = "Set data.unknown to symbol, or data.min_character_count to 1."
         if has_start:
             advice = "The model of training.start refuses unknown characters. Start from another one, or from none."
         raise InputError(
