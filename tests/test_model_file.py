@@ -159,6 +159,11 @@ def test_a_setting_may_have_no_numbers(tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_card_may_be_empty(model_path, tmp_path):
+    Translator.from_run(model_path).export(tmp_path / "model.bytenet", engines="full", card="")
+    assert ModelFile(tmp_path / "model.bytenet").card == ""
+
+
 def test_model_is_loaded_in_float32_whatever_the_process_trained(model_path, policy):
     with policy("mixed_bfloat16"):
         assert ModelFile(model_path).load_model().compute_dtype == "float32"

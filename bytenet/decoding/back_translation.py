@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bytenet.datasets import Pairs
 from bytenet.datasets.text.characters import is_blank
@@ -60,7 +61,7 @@ class SavedTranslations:
         digest = hashlib.sha256()
         for path_of_weights in weights:
             digest.update(Path(path_of_weights).read_bytes())
-        digest.update(json.dumps([translator.decoding.in_use, list(texts)]).encode())
+        digest.update(json.dumps([*_search_of(translator), list(texts)]).encode())
         first = digest.hexdigest()
         # Text after the last line end is an incomplete line; it is dropped.
         try:
@@ -86,6 +87,13 @@ class SavedTranslations:
     def remove(self) -> None:
         """Remove the file."""
         self._path.unlink(missing_ok=True)
+
+
+def _search_of(translator: Translator) -> list[Any]:
+    """All that the translations depend on, besides the models and the texts."""
+    search = {name: value for name, value in translator.decoding.in_use.items() if name != "batch_size"}
+    dictionary = translator.finisher.dictionary
+    return [search, dictionary and dict(dictionary), list(translator.batch_search.forbidden_ids)]
 
 
 def back_translate(

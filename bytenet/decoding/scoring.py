@@ -65,7 +65,8 @@ class PairScorer:
         row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
 
     Raises:
-        ValueError: model and vocabulary have different numbers of symbols.
+        ValueError: model and vocabulary have different numbers of symbols; `batch_size` is below 1, or `row_factor` is
+            below 2.
     """
 
     def __init__(

@@ -17,6 +17,7 @@ from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.options import problems_of_search
+from bytenet.decoding.pair_lengths import lines_with_lengths
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.searches.sampling import Sampling
@@ -73,6 +74,12 @@ class Translator:
             `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with one hypothesis.
         ValueError: both `reranker` and `mbr` are given; `mbr` has one hypothesis; a value is not allowed; or model and
             vocabulary have different numbers of symbols.
+
+    Attributes:
+        decoding: the options of the search, as settings.
+        model, vocabulary, trained_lengths, reranker, data: see the arguments.
+        batch_search: searches the translations of many sentences.
+        finisher: makes translations from the symbols that the search writes.
     """
 
     def __init__(
@@ -193,7 +200,7 @@ class Translator:
         *,
         split_sentences: bool | None = None,
     ) -> Iterator[list[Translation]]:
-        """Translate lines in their order.
+        """Translate lines in their order. Nothing is checked or translated before the first result is asked for.
 
         Args:
             lines: without line ends.
@@ -210,8 +217,9 @@ class Translator:
             `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
-            ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1; or
-                `split_sentences` is true with an `n_best` above 1, with `pair_lengths`, or without `data`.
+            ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1;
+                `split_sentences` is true with an `n_best` above 1, with `pair_lengths`, or without `data`; or there are
+                more or fewer lines than `pair_lengths`.
             TypeError: `lines` is one text, or a line is not a `str`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
@@ -228,6 +236,8 @@ class Translator:
         if split_sentences is None and (self.data is None or pair_lengths is not None):
             split_sentences = False
         lines = checked_lines(lines)
+        if pair_lengths is not None:
+            lines = lines_with_lengths(lines, pair_lengths)
         translate = partial(self._translate_lines, n_best=n_best, window=window, pair_lengths=pair_lengths)
         if splits_lines(split_sentences, n_best):
             yield from self.by_sentence().translate(lines, translate)

@@ -1,9 +1,9 @@
 """One or two systems compared by their translations: scores, differences, and sentences that show them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -90,7 +90,13 @@ class Comparison:
 
         Returns:
             The indices of the sentences; none if no reference is so long.
+
+        Raises:
+            ValueError: there is no such `choice` or `by`.
         """
+        for name, value, known in (("choice", choice, CHOICES), ("by", by, get_args(Measure))):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; expected {', '.join(known)}.")
         a = self.systems[0]
         first, second = (a.chrf, a.bleu) if by == "chrf" else (a.bleu, a.chrf)
         long_enough = [index for index, text in enumerate(self.references) if len(text) >= min_chars]
@@ -108,7 +114,10 @@ class Comparison:
         return sorted(candidates, key=lambda index: (sign * first[index], sign * second[index], index))[:count]
 
     def wins(self, by: Measure) -> tuple[int, int, int]:
-        """Number of sentences in which A scores higher than B, lower than B, and the same to two decimals."""
+        """Number of sentences in which A scores higher than B, lower than B, and the same to two decimals.
+
+        It needs two systems.
+        """
         a, b = (np.round(getattr(system, by), 2) for system in self.systems)
         return int((a > b).sum()), int((a < b).sum()), int((a == b).sum())
 
@@ -152,7 +161,8 @@ def compare_translations(
         seed: of the resampling.
 
     Raises:
-        InputError: the numbers of lines differ, or there are no lines.
+        InputError: the numbers of lines differ, there are no lines, or a name of a system is that of another column of
+            `Comparison.rows`.
         ValueError: there are not one or two systems.
 
     Reference:
@@ -160,6 +170,7 @@ def compare_translations(
     """
     if len(hypotheses) not in (1, 2):
         raise ValueError(f"Found {len(hypotheses)} systems; expected one, or two to compare.")
+    _check_names(hypotheses)
     if sources is not None and len(sources) != len(references):
         numbers = f"{len(sources)} sources but {len(references)} references"
         raise InputError(f"Found {numbers}; expected the same number.")
@@ -184,6 +195,12 @@ def compare_translations(
             settings = f"paired bootstrap of {bootstrap}, seed {seed}" if interval else ""
             differences.append(Score(f"{a.name} difference", a.value - b.value, a.num_sentences, settings, interval))
     return Comparison(sources, references, tuple(systems), tuple(differences))
+
+
+def _check_names(names: Collection[str]) -> None:
+    columns = [*COLUMNS, *(name + end for name in names for end in ("", " thesis-BLEU", " chrF2"))]
+    if len(set(columns)) < len(columns):
+        raise InputError(f"Systems are named {', '.join(names)}; a column of `rows` would be there twice. Rename one.")
 
 
 def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> float:

@@ -53,9 +53,14 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
             raise InputError(
                 f"The corpus {corpus.name!r} has no pairs to evaluate with. Give files with --source and --reference."
             )
+        if split == "train" and data.corpus == "shards":
+            raise InputError(
+                "The training pairs of shards cannot be evaluated. Choose another --split, or give files with --source "
+                "and --reference."
+            )
         raise InputError(
-            f"The corpus {corpus.name!r} has no {split} pairs; it has {', '.join(splits)}. Choose one of these, or "
-            "give files with --source and --reference."
+            f"The corpus {corpus.name!r} has no {split} pairs; it has {', '.join(splits)}. Choose one of these with "
+            "--split, or give files with --source and --reference."
         )
     return pairs
 
@@ -163,6 +168,15 @@ def text_scores(
     hypotheses: Sequence[str], references: Sequence[str], language: str, bootstrap: int = 1000
 ) -> list[Score]:
     """All scores that compare texts: BLEU, chrF, length ratio, the thesis's BLEU, exact match, misclassification.
+
+    Args:
+        hypotheses: the translations.
+        references: the correct translations.
+        language: of the translations, for the tokenisers of both kinds of BLEU.
+        bootstrap: number of resampled corpora for the intervals; 0 for none.
+
+    Returns:
+        The scores in this order.
 
     Raises:
         InputError: the numbers of hypotheses and references differ, or there are none.

@@ -25,8 +25,9 @@ class SentenceAttention:
     Attributes:
         source: text of each source symbol, with the end symbol.
         target: text of each target symbol, with the end symbol if the translation has one.
-        alignment: float `(T, S)`, the summary of all layers. Rows sum to 1, or to less if the model attends to padding.
-        layers: for each layer with attention, float `(heads, T, S)`.
+        alignment: float32 `(T, S)`, the summary of all layers. Rows sum to 1, or to less if the model attends to
+            padding.
+        layers: for each layer with attention, float32 `(heads, T, S)`.
     """
 
     source: Sequence[str]
@@ -114,8 +115,11 @@ def attention_of_pairs(
         yield SentenceAttention(
             source,
             target,
-            convert_to_numpy(model.alignment(memory, previous_ids))[0][real],
-            [convert_to_numpy(weights)[0][real] for weights in model.attention_weights(memory, previous_ids)],
+            convert_to_numpy(model.alignment(memory, previous_ids))[0][real].astype(np.float32),
+            [
+                convert_to_numpy(weights)[0][real].astype(np.float32)
+                for weights in model.attention_weights(memory, previous_ids)
+            ],
         )
 
 

@@ -52,6 +52,8 @@ class DilatedConvolution(keras.layers.Layer):
         Madsen 2017, sections 2.3.3 and 2.6.1; Kalchbrenner et al. 2016, section 3.
     """
 
+    _autocast_kernel = True  # whether the kernel has the compute dtype in `call`
+
     def __init__(
         self,
         filters: int,
@@ -85,6 +87,7 @@ class DilatedConvolution(keras.layers.Layer):
             name="kernel",
             shape=(self.kernel_size, input_shape[-1], self.filters),
             initializer=self.kernel_initializer,
+            autocast=self._autocast_kernel,
         )
         self.bias = self.add_weight(name="bias", shape=(self.filters,), initializer="zeros") if self.use_bias else None
 

@@ -40,6 +40,7 @@ class Translator:
         InputError: a file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing; or
             `rerank_with` has another direction or cannot score, or the file has a beam of 1; or `rerank_weight` is
             negative.
+        ValueError: `num_threads` is below 1.
 
     Attributes:
         beam_size: number of hypotheses that the search keeps.
@@ -74,7 +75,7 @@ class Translator:
     def translate(
         self, lines: Iterable[str], n_best: int = 1, *, split_sentences: bool | None = None
     ) -> Iterator[list[Translation]]:
-        """Translate lines in their order.
+        """Translate lines in their order. Nothing is checked or translated before the first result is asked for.
 
         Args:
             lines: without line ends.

@@ -100,7 +100,15 @@ class ByteNet(TranslationModel):
         return {"source_embedding": (), "target_embedding": (), "encoder": encoder, "decoder": decoder, "head": decoder}
 
     def make_last_sets_identity(self, number: int):
-        """Make the last sets of both halves the identity, until training.
+        """Set the weights of the last sets of both halves so that these sets return their inputs unchanged.
+
+        Training may change the weights.
+
+        Args:
+            number: of the sets of each half.
+
+        Raises:
+            ValueError: a half does not have so many sets, or `number` is negative.
 
         Reference:
             In the manner of Net2DeeperNet (Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer").
@@ -117,8 +125,8 @@ class ByteNet(TranslationModel):
             training: as in `call`.
 
         Returns:
-            `encoded`, float `(batch, S', dim)`, zero after the real steps of each sentence. With attention also the
-            keys and values of the source for each attention, and int32 `source_lengths`.
+            `encoded`, float `(batch, S', dim)`; with `mask_padding`, zero after the real steps of each sentence. With
+            attention also the keys and values of the source for each attention, and int32 `source_lengths`.
         """
         encoded, source_lengths = self._encode(source_ids, training)
         if not self.has_attention:

@@ -49,7 +49,8 @@ class RecurrentTranslator(TranslationModel):
         vocab_size: number of ids V, with padding, end and unknown symbols.
 
     Raises:
-        ValueError: in `call` and `decode`, for sources longer than `max_positions` with the score "location".
+        ValueError: for sources longer than `max_positions` with the score "location", if their length is known when the
+            graph is made.
 
     Reference:
         Sutskever et al. 2014; Cho et al. 2014; Bahdanau et al. 2015; Luong et al. 2015; Madsen 2017, section 3.6.

@@ -78,9 +78,11 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             f"The host {host!r} is unknown. Give --host a name or an address of this machine, such as 127.0.0.1."
         ) from None
     except OSError as error:
+        advice = "Choose another --port or --host, or stop the program that listens there."
+        if error.errno == errno.EACCES:
+            advice = "Ports below 1024 usually need root. Choose another --port."
         raise InputError(
-            f"The server cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}. Choose another "
-            "--port or --host, or stop the program that listens there."
+            f"The server cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}. {advice}"
         ) from error
 
 

@@ -34,7 +34,7 @@ def test_models_of_two_directions_do_not_translate_together(make_run):
     forward, backward = make_run(), make_run("data.reversed=true")
     with pytest.raises(
         InputError,
-        match=r"^It cannot translate together with .* translates en to de; expected",
+        match=rf"^{backward} cannot translate together with {forward}: {backward} translates en to de; expected",
     ):
         Translator.from_run(forward, backward)
 

@@ -51,6 +51,14 @@ def test_window_has_a_sentence(model):
         list(Translator(model, VOCABULARY, beam_size=1).translate(["abba"], window=-1))
 
 
+@pytest.mark.parametrize(("lengths", "found"), [([9], "2 lines or more, but 1"), ([9] * 4, "3 lines, but 4")])
+@pytest.mark.parametrize("window", [1, 2, 8])
+def test_each_line_has_one_pair_length(lengths, found, window, model):
+    lines = iter(["abba", "dad", "a"])
+    with pytest.raises(ValueError, match=rf"^Found {found} pair_lengths; expected one for each line\.$"):
+        list(Translator(model, VOCABULARY, beam_size=1).translate(lines, window=window, pair_lengths=lengths))
+
+
 def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model):
     vocabulary = Vocabulary("abc", unknown="error")
     translator = Translator(recurrent_model(vocabulary.size), vocabulary)

@@ -181,3 +181,21 @@ def test_other_numbers_of_systems_are_refused(names):
 def test_unequal_numbers_of_sentences_are_refused(sources):
     with pytest.raises(InputError, match="references"):
         compare_translations(sources, REFERENCES, {"A": A[:3] if sources is None else A})
+
+
+@pytest.mark.parametrize("names", [("source",), ("A", "A chrF2"), ("B thesis-BLEU", "B")])
+def test_names_of_other_columns_are_refused(names):
+    with pytest.raises(InputError, match=rf"^Systems are named {', '.join(names)}; a column .* Rename one\.$"):
+        compare_translations(None, REFERENCES, dict.fromkeys(names, A))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("best",), "choice is 'best'; expected good, bad, worst"),
+        (("good", 5, "chrF"), "by is 'chrF'; expected chrf, bleu"),
+    ],
+)
+def test_unknown_choices_and_measures_are_refused(arguments, message, one):
+    with pytest.raises(ValueError, match=message):
+        one.choose(*arguments)

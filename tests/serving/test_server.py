@@ -1,5 +1,6 @@
 """A server as a process: it starts without TensorFlow, SIGTERM lets it finish what runs, bad addresses are refused."""
 
+import errno
 import signal
 import socket
 import subprocess
@@ -112,6 +113,16 @@ def test_addresses_of_a_name_have_the_same_port_and_those_of_other_machines_are_
     resolve(_OF_NO_MACHINE)
     with pytest.raises(InputError, match=r"cannot listen at port 0 of name: Cannot assign requested address"):
         _listen("name", 0)
+
+
+def test_a_port_without_permission_is_explained(resolve, monkeypatch):
+    def create_server(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    resolve("127.0.0.1")
+    monkeypatch.setattr(socket, "create_server", create_server)
+    with pytest.raises(InputError, match=r"port 80 of name: Permission denied\. Ports below 1024 usually need root\."):
+        _listen("name", 80)
 
 
 def test_no_socket_stays_open_if_another_address_is_in_use(resolve, monkeypatch):

@@ -220,3 +220,11 @@ def test_nothing_is_kept_of_finished_requests(reversing_engine, thread):
         thread.call(lambda: None).result(PATIENCE_SECONDS)
     assert thread.call(lambda: thread.num_unfinished).result(PATIENCE_SECONDS) == 1
     assert not thread._jobs
+
+
+def test_closed_threads_take_no_work(reversing_engine, thread):
+    thread.close()
+    for ask in (lambda: thread.translate(reversing_engine(), ["a"]), lambda: thread.call(lambda: None)):
+        with pytest.raises(RuntimeError, match="threads are closed"):
+            ask()
+    assert thread.num_unfinished == 0

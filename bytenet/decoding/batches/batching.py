@@ -17,7 +17,7 @@ class BatchShapes:
     """The shapes to which batches of sequences are padded.
 
     Args:
-        batch_size: largest number of sequences in a batch.
+        batch_size: largest number of sequences in a batch, at least 1.
         longest: the length of the longest sequence that the model can read; None for no limit.
         trained_lengths: the lengths that sequences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
@@ -27,7 +27,7 @@ class BatchShapes:
         numbers_of_rows: 1, `row_factor`, `row_factor`², ..., `batch_size`.
 
     Raises:
-        ValueError: `row_factor` is below 2.
+        ValueError: `batch_size` is below 1, or `row_factor` is below 2.
     """
 
     def __init__(
@@ -37,6 +37,8 @@ class BatchShapes:
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
     ):
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; expected 1 or more.")
         if row_factor < 2:
             raise ValueError(f"row_factor is {row_factor}; expected 2 or more.")
         self._batch_size = batch_size

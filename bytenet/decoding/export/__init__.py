@@ -48,7 +48,8 @@ def export(
     Raises:
         InputError: the translator cannot be exported, `path` cannot be written, or a model file does not end in
             `.bytenet`.
-        ValueError: an argument has an unknown value, or is not for this form.
+        ValueError: an argument has an unknown value, or is not for this form; or `max_length` or a language is not
+            allowed in `DataConfig`.
     """
     form = form or form_of(path)
     check_name(path, form)
@@ -69,9 +70,9 @@ def export(
         export_litert(translator, path, precision)
     else:
         data = translator.data or DataConfig(source_language="source", target_language="target")
-        export_model_file(
-            translator, path, precision, engines, languages or data.languages, max_length or data.max_length, card
-        )
+        languages = data.languages if languages is None else languages
+        max_length = data.max_length if max_length is None else max_length
+        export_model_file(translator, path, precision, engines, languages, max_length, card)
 
 
 def problem_of_arguments(
@@ -119,6 +120,7 @@ def form_of(path: str | os.PathLike[str]) -> Format:
     suffix = Path(path).suffix
     if suffix not in forms:
         raise InputError(
-            f"{path} ends in {suffix!r}. Give a name with .bytenet or .tflite, the name of a folder, or --format."
+            f"{path} ends in {suffix!r}, which names no format. Give a name that ends in .bytenet or .tflite, a name "
+            "without a dot for a SavedModel, or --format."
         )
     return forms[suffix]

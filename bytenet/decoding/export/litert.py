@@ -20,7 +20,11 @@ Precision = Literal["float32", "float16", "int8"]
 
 
 def export_litert(translator: Translator, path: str | os.PathLike[str], precision: Precision = "float32") -> None:
-    """Save the search of a translator as a `.tflite` file, see `litert_model`."""
+    """Save the search of a translator as a `.tflite` file, see `litert_model`.
+
+    Raises:
+        InputError: as for `litert_model`; or the translator has a reranker.
+    """
     check_no_reranker(translator)
     content = litert_model(translator, precision)
     with atomic_path(path) as partial:
@@ -39,7 +43,8 @@ def litert_model(translator: Translator, precision: Precision = "float32") -> by
         precision: of the weights in the file. "int8" also rounds the inputs of matrix products when the model runs.
 
     Raises:
-        InputError: the model computes in mixed precision, or has an operation that LiteRT does not have.
+        InputError: the translator cannot be exported, see `check_exportable`; the model computes in mixed precision, or
+            has an operation that LiteRT does not have.
     """
     return _converted(_Graphs(translator), ["serving_default"], precision)
 

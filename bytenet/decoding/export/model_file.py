@@ -47,6 +47,7 @@ def export_model_file(
     Raises:
         InputError: the translator cannot be exported; LiteRT cannot rank with its reranker; the translator has a
             dictionary or forbidden symbols of its own; or the result is too large to be read.
+        ValueError: `max_length` or a language is not allowed in `DataConfig`.
     """
     model, reranker = translator.model, translator.reranker
     if reranker is not None:
@@ -69,10 +70,12 @@ def export_model_file(
         None if translator.trained_lengths is None else list(translator.trained_lengths),
         None if engines == "full" else lite,
     )
+    if card is None:
+        card = f"# {model.config.kind}, {languages[0]} to {languages[1]}\n"
     entries = {
         SETTINGS: json.dumps(settings, indent=1).encode(),
         VOCABULARY: translator.vocabulary.to_json().encode(),
-        CARD: (card or f"# {model.config.kind}, {languages[0]} to {languages[1]}\n").encode(),
+        CARD: card.encode(),
     }
     if engines == "both":
         entries |= entries_with_shared_weights(lite_model, _weights(translator, precision))

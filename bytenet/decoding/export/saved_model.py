@@ -21,7 +21,8 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
         jit_compile: compile the search with XLA when it runs.
 
     Raises:
-        InputError: there is something at `path`, its folder does not exist, or the disk is full.
+        InputError: the translator cannot be exported or has a reranker; there is something at `path`, its folder does
+            not exist, or the disk is full.
     """
     check_exportable(translator)
     check_no_reranker(translator)

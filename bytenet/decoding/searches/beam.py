@@ -63,10 +63,11 @@ def beam_search(
             scalar; None is `model.max_target_length(source_length)`.
         length_penalty: alpha. A score is log-probability / ((5 + length) / 6)^alpha. The thesis uses 0.
         n_best: number of hypotheses to return for each sentence, an int or an int32 scalar; None is all.
-        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
+        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 for a row that only fills
+            the batch: it gets no symbols.
         forbidden_ids: symbols that no hypothesis contains. The thesis forbids none.
         length_penalty_rule: "gnmt" for the divisor above; "length" for length^alpha.
-        min_length: least number of symbols of a hypothesis, with the end symbol.
+        min_length: least number of symbols of a hypothesis, with the end symbol; 0 or 1 is no limit.
 
     Returns:
         `SearchResult` with `n_best` hypotheses for each sentence.

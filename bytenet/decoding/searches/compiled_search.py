@@ -9,7 +9,7 @@ from bytenet.decoding.batches.graph_cache import GraphCache
 from bytenet.decoding.searches.beam import beam_search
 from bytenet.decoding.searches.greedy import greedy_search
 from bytenet.decoding.searches.sampling import Sampling, sample
-from bytenet.decoding.searches.search import SearchResult, length_limits_or_default
+from bytenet.decoding.searches.search import SearchResult, check_ranking, length_limits_or_default
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 
@@ -63,7 +63,11 @@ class CompiledSearch:
     def __call__(
         self, source_ids: tf.Tensor, max_length: int | None = None, length_limits: tf.Tensor | None = None
     ) -> SearchResult:
-        """Translate a batch. Arguments and result are those of `beam_search`."""
+        """Translate a batch.
+
+        Arguments and result are those of `beam_search`, but `source_ids` has a known shape, and `max_length` is an int
+        or None.
+        """
         source_ids = tf.convert_to_tensor(source_ids, tf.int32)
         max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
         search = self._graph(*source_ids.shape, max_length)
@@ -107,6 +111,7 @@ class CompiledSearch:
         )  # fmt: skip
         if self.sampling is not None:
             return sample(self.model, source_ids, random_numbers, self.sampling, *limits_and_ranking)
+        check_ranking(n_best, self.beam_size, "beam_size", self.length_penalty, self.length_penalty_rule)
         if self.beam_size == 1 and (tf.is_tensor(n_best) or n_best == 1):
             return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
         return beam_search(self.model, source_ids, self.beam_size, *limits_and_ranking)

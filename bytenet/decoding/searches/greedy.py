@@ -27,9 +27,10 @@ def greedy_search(
         source_ids: int32 `(batch, source_length)`, 0 where padded.
         max_length: largest number of symbols of a hypothesis, with the end symbol, an int or an int32
             scalar; None is `model.max_target_length(source_length)`.
-        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
+        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 for a row that only fills
+            the batch: it gets no symbols.
         forbidden_ids: symbols that are never chosen. The thesis forbids none.
-        min_length: least number of symbols of a hypothesis, with the end symbol.
+        min_length: least number of symbols of a hypothesis, with the end symbol; 0 or 1 is no limit.
 
     Returns:
         `SearchResult` with one hypothesis for each sentence. Its score is its log-probability.

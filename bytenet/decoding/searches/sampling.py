@@ -23,7 +23,7 @@ class Sampling:
         temperature: logits are divided by it. 1 is the model's distribution; towards 0, samples become greedy search.
         top_k: only the k likeliest symbols are drawn; 0 is all.
         top_p: symbols are drawn only from the smallest set of likeliest ones with at least this probability in all.
-            With `top_k`, it is a set of the k likeliest, whose probabilities then sum to 1.
+            With `top_k`, the k likeliest symbols are taken first, and their probabilities are scaled to sum to 1.
         seed: of the random numbers.
 
     Raises:

@@ -24,7 +24,7 @@ def pooled_misclassification(predicted_ids: np.ndarray, target_ids: np.ndarray) 
         A `Score` from 0 to 1; 0 if there is no real target symbol.
 
     Raises:
-        InputError: the batches differ in size.
+        InputError: the batches differ in size, have no rows, or are not two-dimensional.
 
     Reference:
         Madsen 2017, figure 3.3.1; `misclassification_rate.py` in its code.

@@ -49,6 +49,9 @@ def make_dropout(rate: float, alpha: bool = False, **kwargs) -> keras.layers.Lay
 
     Returns:
         The layer; None for rate 0.
+
+    Raises:
+        ValueError: `rate` is below 0, or is 1 or more.
     """
     if not rate:
         return None

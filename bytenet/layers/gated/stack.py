@@ -51,7 +51,6 @@ class GatedStack(keras.layers.Layer):
             "attention_layers": list(attention_layers), "attention_dim": attention_dim, "equations": equations,
             "dropout": dropout, "weight_normalization": weight_normalization,
         }  # fmt: skip
-        self.output_dim = output_dim
         linear = partial(make_map, weight_normalization=weight_normalization, dtype=self.dtype_policy)
         self.input_map = linear(widths[0], kept_share=1 - dropout, name="input_map")
         self.blocks = [

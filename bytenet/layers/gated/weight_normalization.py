@@ -22,6 +22,8 @@ class WeightNormalizedConvolution(DilatedConvolution):
         Salimans and Kingma 2016; Gehring et al. 2017, section 3.5.
     """
 
+    _autocast_kernel = False  # in mixed precision, only the normalised kernel is rounded
+
     def build(self, input_shape):
         super().build(input_shape)
         self.gain = self.add_weight(

@@ -43,7 +43,7 @@ class SourceAlignment(keras.layers.Layer):
     Mask: padding and symbols outside the window have weight 0. For a row of padding alone, the weights are finite.
 
     Raises:
-        ValueError: a kind is unknown; with "location", a source is longer than `max_positions`.
+        ValueError: a kind is unknown; with "location", a source of known length is longer than `max_positions`.
 
     Reference:
         Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, sections 3.1 and 3.2.

@@ -83,7 +83,20 @@ class ResidualStack(keras.layers.Layer):
         return [block for one_set in self.sets for block in one_set.blocks]
 
     def make_last_sets_identity(self, number: int):
-        """Make the last sets the identity, until training."""
+        """Set the weights of the last sets so that these sets return their inputs unchanged.
+
+        Training may change the weights.
+
+        Args:
+            number: of the sets.
+
+        Raises:
+            ValueError: the stack does not have so many sets, or `number` is negative.
+        """
+        if not 0 <= number <= len(self.sets):
+            raise ValueError(
+                f"number is {number}; expected a number from 0 to {len(self.sets)}, the sets of the stack."
+            )
         for one_set in self.sets[len(self.sets) - number :]:
             for block in one_set.blocks:
                 block.make_identity()

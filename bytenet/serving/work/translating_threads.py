@@ -71,6 +71,7 @@ class TranslatingThreads:
 
         Raises:
             QueueFullError: too much waits already.
+            RuntimeError: the threads are closed.
         """
         job = Job(engine, sentences, num_candidates)
         with self._changed:
@@ -88,6 +89,7 @@ class TranslatingThreads:
 
         Raises:
             QueueFullError: too much waits already.
+            RuntimeError: the threads are closed.
         """
         future: Future[Result] = Future()
         with self._changed:
@@ -97,7 +99,7 @@ class TranslatingThreads:
         return future
 
     def close(self) -> None:
-        """Finish what waits, and end the threads."""
+        """Finish what waits, and end the threads. Nothing can be translated or called after it."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -105,6 +107,8 @@ class TranslatingThreads:
             thread.join()
 
     def _admit(self, future: Future) -> None:
+        if self._is_closing:
+            raise RuntimeError("The translating threads are closed.")
         if len(self._unfinished) >= self._max_requests:
             raise QueueFullError
         self._unfinished.add(future)

@@ -1,6 +1,7 @@
 """The shapes of batches."""
 
 import numpy as np
+import pytest
 
 from bytenet.decoding.batches.batching import BatchShapes, pad_batch
 
@@ -41,3 +42,11 @@ def test_pad_batch():
     batch = pad_batch([np.array([3, 1]), np.array([1])], rows=3, length=3)
     assert batch.dtype == np.int32
     assert batch.tolist() == [[3, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "least"), [("batch_size", 0, 1), ("batch_size", -1, 1), ("row_factor", 1, 2)]
+)
+def test_numbers_below_the_least_are_refused(argument, value, least):
+    with pytest.raises(ValueError, match=f"{argument} is {value}; expected {least} or more"):
+        BatchShapes(**{"batch_size": 4} | {argument: value})

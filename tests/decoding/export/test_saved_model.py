@@ -117,11 +117,12 @@ def test_limits_of_lengths_are_kept():
 @pytest.mark.parametrize(
     ("path", "options", "message"),
     [
-        ("model.pb", {}, "ends in '.pb'. Give a name with .bytenet or .tflite, the name of a folder"),
+        ("model.pb", {}, "ends in '.pb', which names no format. Give a name that ends in .bytenet or"),
         ("model", {"precision": "int8"}, "a SavedModel has weights in float32"),
         ("model.tflite", {"precision": "int4"}, "precision is 'int4'; expected float32, float16, int8"),
         ("model.tflite", {"jit_compile": True}, r"jit_compile \(--xla\) is for SavedModels"),
         ("model.bytenet", {"engines": "none"}, "engines is 'none'; expected both, full, lite"),
+        ("model.bytenet", {"engines": "full", "max_length": 0}, "max_length"),
         ("model", {"form": "onnx"}, "form is 'onnx'; expected saved-model, litert, bytenet"),
         ("model", {"engines": "full"}, r"engines \(--engine\) is for .* the format is saved-model"),
         ("model", {"max_length": 5}, "max_length is for .bytenet files"),

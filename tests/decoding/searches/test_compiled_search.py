@@ -1,6 +1,7 @@
 """A search as a graph: which search runs, how often it is traced, and which weights it reads."""
 
 import numpy as np
+import pytest
 
 from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.decoding import CompiledSearch, beam_search, greedy_search
@@ -36,3 +37,18 @@ def test_search_is_traced_once_per_shape(recurrent_model):
     for sources in (SOURCES, SOURCES[::-1], SOURCES[:2], SOURCES):
         search(sources)
     assert model.traces == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"length_penalty": -1.0}, "length_penalty is -1.0; expected 0 or more"),
+        ({"length_penalty_rule": "gmnt"}, "gmnt"),
+        ({"beam_size": 0}, "n_best is 1 and beam_size 0"),
+    ],
+)
+def test_numbers_are_checked_with_and_without_a_beam(recurrent_model, arguments, message):
+    for beam_size in (1, 2):
+        search = CompiledSearch(recurrent_model(vocab_size=6), **{"beam_size": beam_size} | arguments)
+        with pytest.raises(ValueError, match=message):
+            search(SOURCES)

@@ -7,6 +7,7 @@ import tensorflow as tf
 from keras.ops import convert_to_numpy
 
 from bytenet.layers import DilatedConvolution
+from bytenet.layers.convolution import convolve_taps
 from bytenet.layers.fast import HashedDropout
 from bytenet.layers.gated.block import gated_linear_unit
 from bytenet.layers.gated.gradient_scale import scale_gradient
@@ -16,12 +17,18 @@ from bytenet.layers.gated.weight_normalization import WeightNormalizedConvolutio
 from ..random_weights import random_values
 
 
-def make_convolution(kernel_size=3, channels=4, filters=5):
+def make_convolution(kernel_size=3, channels=4, filters=5, dtype=None):
     """A causal convolution with a random kernel and a random bias, and with its initial gain."""
-    layer = WeightNormalizedConvolution(filters, kernel_size, causal=True, kernel_initializer="random_normal")
+    layer = WeightNormalizedConvolution(
+        filters, kernel_size, causal=True, kernel_initializer="random_normal", dtype=dtype
+    )
     layer.build((None, None, channels))
     layer.bias.assign(random_values(filters))
     return layer
+
+
+def as_float32(values):
+    return convert_to_numpy(keras.ops.cast(values, "float32"))
 
 
 def test_kernel_and_gradients_of_a_worked_example():
@@ -61,6 +68,28 @@ def test_step_with_normalized_weights_equals_call():
     np.testing.assert_allclose(
         layer.step(keras.ops.array(inputs[:, 3]), layer.present_kernel(), past), layer(inputs)[:, 3], atol=1e-6
     )
+
+
+def test_mixed_precision_rounds_the_normalized_kernel_once():
+    layer, inputs = make_convolution(dtype="mixed_bfloat16"), random_values(2, 6, 4)
+    layer.gain.assign(random_values(5, seed=2))
+    kernels = []
+
+    def convolve(padded, kernel, *arguments):
+        assert padded.dtype == kernel.dtype == "bfloat16"
+        kernels.append(kernel)
+        return convolve_taps(padded, kernel, *arguments)
+
+    layer.convolve = convolve
+    outputs = as_float32(layer(inputs))
+    kernel, gain = convert_to_numpy(layer.kernel), convert_to_numpy(layer.gain)
+    exact = kernel * gain / np.linalg.norm(kernel, axis=(0, 1))
+    np.testing.assert_allclose(as_float32(kernels[0]), exact, rtol=2**-8)
+    np.testing.assert_array_equal(as_float32(layer.present_kernel()), as_float32(kernels[0])[-1])
+    padded = np.pad(inputs, [[0, 0], [2, 0], [0, 0]])
+    past = keras.ops.matmul(keras.ops.cast(padded[:, 3:5].reshape(2, -1), "bfloat16"), layer.past_kernel())
+    step = layer.step(keras.ops.array(inputs[:, 3]), layer.present_kernel(), past)
+    np.testing.assert_allclose(as_float32(step), outputs[:, 3], rtol=2**-6, atol=2**-6)
 
 
 @pytest.mark.parametrize(

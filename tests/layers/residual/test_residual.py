@@ -174,6 +174,14 @@ def test_unknown_block_size_is_refused():
         ResidualBlock(4, 3, 1, True, size="tiny")
 
 
+@pytest.mark.parametrize("number", [-1, 4])
+def test_number_of_identity_sets_is_one_of_the_stack(number):
+    stack = ResidualStack(3, (1,), dim=4, kernel_size=2, causal=True)
+    stack.build((None, None, 4))
+    with pytest.raises(ValueError, match=f"number is {number}; expected a number from 0 to 3, the sets of the stack"):
+        stack.make_last_sets_identity(number)
+
+
 ARGUMENTS = {
     "dim": 4, "kernel_size": 3, "causal": True, "size": "small", "normalization": "none", "activation": "selu",
     "dropout": 0.1, "epsilon": 1e-4, "momentum": 0.9, "initializer": "he",
