@@ -36,7 +36,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
 
     Raises:
         ConfigError: a value is not allowed, or has no effect, because it is of a beam, of samples or of another
-            ranking.
+            ranking, or because there is one hypothesis and no ranking.
         TypeError: there is no such setting.
     """
     given = {
@@ -56,12 +56,14 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     for name in [*of_ranking, *of_length] if changed.mbr else ():
         solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
         raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
-    for name in of_length if not changed.samples and changed.beam_size == 1 else ():
-        if given[name]:  # A length penalty of 0 is none.
-            raise ConfigError(
-                f"{name} is {given[name]}, but greedy search does not rank hypotheses. Set beam_size to 2 or more, or "
-                f"leave out {name}."
-            )
+    # A reranker with one hypothesis is refused where it is chosen.
+    of_penalties = [name for name in ("coverage_penalty", *of_length) if given.get(name)]  # A penalty of 0 is none.
+    for name in of_penalties if changed.num_hypotheses == 1 else ():
+        number = "samples (--samples)" if changed.samples else "beam_size (--beam-size)"
+        raise ConfigError(
+            f"{name} is {given[name]}, but it only ranks hypotheses, and there is one. Set {number} to 2 or more, or "
+            f"leave out {name}."
+        )
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "

@@ -10,6 +10,7 @@ from bytenet.config import DataConfig
 from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
 from bytenet.datasets.batches.bucketing import Bucketing
 from bytenet.datasets.text.encoding import encode_texts
+from bytenet.datasets.text.normalisation import NormalisedTexts
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 
 # A small corpus is read many times, so that the measured time is long enough.
@@ -70,7 +71,7 @@ def measure_pipeline(
         before is trained on. The last rate matters for training: the batches as they reach the training loop.
     """
     plan = plan_from_config(pair_lengths(pairs, vocabulary), data_config)
-    texts = [*pairs.source, *pairs.target]
+    texts = NormalisedTexts([*pairs.source, *pairs.target])  # as in a run: pairs are normalised when they are read
     batches = iter(training_dataset(pairs, vocabulary, plan, seed=1))
     epochs = range(-(-_LEAST_PAIRS_TIMED // len(pairs)))
     stages = {

@@ -4,6 +4,7 @@ import pytest
 
 from bytenet.cli.benchmark.serving import serving
 from bytenet.profiling.benchmarks import serving as measurement
+from bytenet.trained_model import open_model
 
 
 class MeasuredError(Exception):
@@ -38,6 +39,17 @@ def test_a_file_needs_texts_also_by_the_name_of_a_pretrained_model(texts_of, shi
     assert "does not say what it was trained on. Give texts with --texts FILE." in " ".join(result.stderr.split())
     (tmp_path / "texts").write_text("eins\n\nzwei\neins\n")
     assert texts_of(model, "--texts", tmp_path / "texts") == ["eins", "zwei"]
+
+
+def test_texts_are_lines_that_the_server_does_not_split(texts_of, model_path, tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setitem(serving.callback.__globals__, "say", said.append)
+    most = open_model(model_path).config.data.max_length
+    fitting, long = "a" * most, "a" * (most + 1)
+    decomposed = "a\u0308" * most  # twice as many characters before they are composed
+    (tmp_path / "texts").write_text("\n".join([" eins ", "\u200b", long, f"  {fitting} ", decomposed, "eins"]))
+    assert texts_of(model_path, "--texts", tmp_path / "texts") == ["eins", fitting, decomposed]
+    assert said == [f"2 lines left out: blank, or longer than {most} characters"]
 
 
 @pytest.mark.thorough

@@ -1,7 +1,7 @@
 """Opening of models that translate together, and of the options of their search."""
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -76,8 +76,11 @@ def test_without_a_model_nothing_is_opened():
         ({"mbr": True, "coverage_penalty": 0.1}, "mbr and coverage_penalty both rank"),
         ({"mbr": True, "length_penalty": 0.0}, "mbr and length_penalty both rank"),
         ({"mbr": True, "length_penalty_rule": "gnmt"}, "mbr and length_penalty_rule both rank"),
-        ({"beam_size": 1, "length_penalty": 0.6}, "length_penalty is 0.6, but greedy search does not rank"),
-        ({"beam_size": 1, "length_penalty_rule": "gnmt"}, "length_penalty_rule is gnmt, but greedy search does not"),
+        ({"beam_size": 1, "length_penalty": 0.6}, r"length_penalty is 0\.6, .* Set beam_size \(--beam-size\) to 2"),
+        ({"beam_size": 1, "length_penalty_rule": "gnmt"}, "length_penalty_rule is gnmt, but it only ranks"),
+        ({"beam_size": 1, "coverage_penalty": 0.2}, r"coverage_penalty is 0\.2, .* Set beam_size \(--beam-size\) to 2"),
+        ({"samples": 1, "coverage_penalty": 0.2}, r"coverage_penalty is 0\.2, .* Set samples \(--samples\) to 2"),
+        ({"samples": 1, "length_penalty": 0.6}, r"length_penalty is 0\.6, .* Set samples \(--samples\) to 2"),
         ({"mbr": True, "beam_size": 1}, "mbr needs several hypotheses"),
     ],
 )
@@ -107,14 +110,12 @@ def test_options_that_are_not_given_are_those_of_the_configuration():
     )
 
 
-def test_samples_and_greedy_search_with_the_length_penalty_of_the_configuration_are_allowed():
-    """The score of a sample has the length penalty, even if it is the only one."""
-    assert decoding_with(DecodingConfig(), {"samples": 1, "length_penalty": 1.0}).length_penalty == 1.0
-    assert decoding_with(DecodingConfig(length_penalty=1.0), {"beam_size": 1}).length_penalty == 1.0
-
-
-def test_greedy_search_may_be_asked_for_without_a_length_penalty():
-    assert decoding_with(DecodingConfig(), {"beam_size": 1, "length_penalty": 0.0}).length_penalty == 0.0
+@pytest.mark.parametrize("one", [{"beam_size": 1}, {"samples": 1}])
+def test_one_hypothesis_is_allowed_with_the_penalties_of_the_configuration_or_without_any(one):
+    configured = DecodingConfig(length_penalty=1.0, coverage_penalty=0.2)
+    assert decoding_with(configured, one) == replace(configured, **one)
+    without = {"length_penalty": 0.0, "coverage_penalty": 0.0}
+    assert decoding_with(configured, one | without) == DecodingConfig(**one, **without)
 
 
 def test_a_translator_says_what_its_search_is(make_run):

@@ -5,6 +5,9 @@ import json
 import pytest
 import requests
 
+from bytenet.serving.http import streaming
+from bytenet.serving.work.translating_threads import QueueFullError, TranslatingThreads
+
 SENTENCE = {"q": "abc", "source": "de", "target": "en"}
 
 
@@ -114,3 +117,28 @@ def test_a_stream_that_takes_too_long_is_given_up(serving, reversing_engine):
         engine.gate.clear()
         name, content = events(stream(address))[-1]
     assert (name, content["status"]) == ("error", 504)
+
+
+def test_a_draft_that_takes_too_long_gives_way_to_the_translation(serving, reversing_engine, monkeypatch):
+    monkeypatch.setattr(streaming, "_SHARE_OF_DRAFT", 0.0005)
+    engine = reversing_engine(has_attention=False)
+    engine.draft = lambda sentence: iter(lambda: "x", "")  # without an end
+    with serving(engine) as address:
+        *_, (name, content), end = events(stream(address))
+    assert (name, content["candidates"]) == ("sentence", [{"text": "cba", "score": 0.0}])
+    assert end == ("end", {})
+
+
+@pytest.mark.parametrize("error", [QueueFullError, TimeoutError])
+def test_a_sentence_comes_without_draft_and_attention_if_there_is_no_room_for_them(
+    serving, reversing_engine, monkeypatch, error
+):
+    def refuse(threads, function):
+        raise error
+
+    monkeypatch.setattr(TranslatingThreads, "call", refuse)
+    with serving(reversing_engine()) as address:
+        assert events(stream(address)) == [
+            ("sentence", {"source": "abc", "candidates": [{"text": "cba", "score": 0.0}]}),
+            ("end", {}),
+        ]

@@ -136,14 +136,14 @@ def test_a_cancelled_request_frees_its_place_and_is_not_translated(held_up, thre
     assert not any("request 3" in batch for batch in held_up.batches)
 
 
-def test_a_call_runs_between_two_batches(held_up, thread):
+def test_all_calls_that_wait_run_before_the_next_batch(held_up, thread):
     order = []
-    futures = [thread.translate(held_up, [sentence]) for sentence in "abcdef"]  # two batches
-    calls = [thread.call(lambda: order.append(len(held_up.batches)))]
+    futures = [thread.translate(held_up, list(sentences)) for sentences in ("abcd", "efgh")]  # two batches
+    calls = [thread.call(lambda: order.append(len(held_up.batches))) for _ in range(3)]
     held_up.gate.set()
     for future in futures + calls:
         future.result(PATIENCE_SECONDS)
-    assert order == [1]
+    assert order == [1, 1, 1]
 
 
 def test_a_cancelled_call_is_not_made_and_errors_arrive(held_up, thread):

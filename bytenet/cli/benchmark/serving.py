@@ -1,5 +1,7 @@
 """`bytenet benchmark serving`: how many requests a server answers, and how fast."""
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -7,8 +9,10 @@ import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
 from bytenet.cli.common.json_output import print_json
-from bytenet.cli.common.messages import say
+from bytenet.cli.common.messages import lines_in_words, say
 from bytenet.cli.common.number_range import NumberRange
+from bytenet.lite.characters import is_blank
+from bytenet.lite.sentences import max_sentence_chars
 
 
 @click.command()
@@ -41,6 +45,7 @@ def serving(
 
     First, the clients send each text once. Then one client alone and all clients take turns.
     Server and clients share this machine. Each answer is compared with the translation that `bytenet translate` writes.
+    Blanks around a line are removed. A line that the server would split because of its length is left out.
     At the end, the server is killed and started again.
 
     MODEL is a run folder, a .bytenet file, or the name of a pretrained model (see `bytenet models`). Only a run folder
@@ -59,9 +64,14 @@ def serving(
         raise click.UsageError(f"{model} does not say what it was trained on. Give texts with --texts FILE.")
     else:
         lines = training_pairs(read_corpus(config.data), config.data).real.source
-    texts = list(dict.fromkeys(line for line in lines if line.strip()))[:max_texts]
+    longest = max_sentence_chars(config.data.max_length, config.model.length_policy.longest)
+    whole = _whole_sentences(lines, longest)
+    texts = list(dict.fromkeys(whole))[:max_texts]
+    blank_or_long = f"blank, or longer than {longest:,} characters"
     if not texts:
-        raise click.UsageError("There is no text: all lines are blank.")
+        raise click.UsageError(f"There is no text: all lines are {blank_or_long}.")
+    if left_out := len(lines) - len(whole):
+        say(f"{lines_in_words(left_out)} left out: {blank_or_long}")
     options = [] if beam_size is None else ["--beam-size", str(beam_size)]
     cost = measure_serving(model, texts, config.data.languages, clients, seconds, options, say=say)
     if as_json:
@@ -88,3 +98,9 @@ def serving(
         f"first answer {cost.seconds_to_first_answer:.1f} seconds after the start, and "
         f"{cost.seconds_to_answer_again:.1f} seconds after a start that follows kill -9"
     )
+
+
+def _whole_sentences(lines: Iterable[str], longest: int) -> list[str]:
+    """The lines that the server translates as they are, without the blanks around them."""
+    texts = [line.strip() for line in lines if not is_blank(line)]
+    return [text for text in texts if len(unicodedata.normalize("NFC", text)) <= longest]

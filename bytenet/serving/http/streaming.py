@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,9 +18,13 @@ from bytenet.serving.http.errors import failure
 from bytenet.serving.http.parameters import StreamParameters, described_parameters, read_parameters
 from bytenet.serving.http.service import Service
 from bytenet.serving.work.texts import split_for
+from bytenet.serving.work.translating_threads import QueueFullError
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
+
+# Of the time of a sentence. The full search has the rest, even if the draft is not complete by then.
+_SHARE_OF_DRAFT = 0.5
 
 
 def streaming_routes(service: Service) -> APIRouter:
@@ -58,12 +63,9 @@ async def _events(service: Service, engine: Engine, parameters: StreamParameters
                 continue
             # The reader sees that it goes on, so only a sentence that takes too long ends the stream.
             deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
-            parts = engine.draft(piece.text)
-            while part := await _in_time(deadline, service.threads.call(partial(next, parts, ""))):
-                for character in part:
-                    yield _event("draft", {"text": character})
-            async with asyncio.timeout_at(deadline):
-                sentence = await _sentence(service, engine, piece.text, parameters.alternatives)
+            async for character in _draft(service, engine, piece.text):
+                yield _event("draft", {"text": character})
+            sentence = await _sentence(service, engine, piece.text, parameters.alternatives, deadline)
             yield _event("sentence", sentence)
         yield _event("end", {})
     except Exception as error:
@@ -73,23 +75,36 @@ async def _events(service: Service, engine: Engine, parameters: StreamParameters
         yield _event("error", {"status": status, "error": text})
 
 
+async def _draft(service: Service, engine: Engine, sentence: str) -> AsyncIterator[str]:
+    """The characters of a draft. A busy server ends it early, because the full search comes anyway."""
+    deadline = asyncio.get_running_loop().time() + _SHARE_OF_DRAFT * service.settings.timeout_seconds
+    parts = engine.draft(sentence)
+    with suppress(QueueFullError, TimeoutError):
+        while part := await _in_time(deadline, service.threads.call(partial(next, parts, ""))):
+            for character in part:
+                yield character
+
+
 async def _in_time(deadline: float, future: Future[Result]) -> Result:
     async with asyncio.timeout_at(deadline):
         return await asyncio.wrap_future(future)
 
 
-async def _sentence(service: Service, engine: Engine, sentence: str, num_alternatives: int) -> dict[str, Any]:
+async def _sentence(
+    service: Service, engine: Engine, sentence: str, num_alternatives: int, deadline: float
+) -> dict[str, Any]:
     num_candidates = engine.max_candidates if num_alternatives else 1
-    (candidates,) = await asyncio.wrap_future(service.threads.translate(engine, [sentence], num_candidates))
+    (candidates,) = await _in_time(deadline, service.threads.translate(engine, [sentence], num_candidates))
     candidates = candidates[: num_alternatives + 1]
     content: dict[str, Any] = {
         "source": sentence,
         "candidates": [{"text": text, "score": round(score, 4)} for text, score in candidates],
     }
     if engine.has_attention:
-        align = service.threads.call(lambda: engine.align(sentence, candidates[0].text))
-        if (alignment := await asyncio.wrap_future(align)) is not None:
-            content["attention"] = alignment._asdict()
+        with suppress(QueueFullError, TimeoutError):  # the translation is worth sending without its attention
+            align = service.threads.call(lambda: engine.align(sentence, candidates[0].text))
+            if (alignment := await _in_time(deadline, align)) is not None:
+                content["attention"] = alignment._asdict()
     return content
 
 

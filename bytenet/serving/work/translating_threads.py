@@ -23,8 +23,8 @@ class QueueFullError(Exception):
 class TranslatingThreads:
     """Translates the sentences of all requests in batches, without waiting for a batch to become full.
 
-    What arrives while all threads translate makes the next batch. Between two batches there is time for one short call,
-    such as a part of a draft.
+    What arrives while all threads translate makes the next batch. Between two batches, all short calls that wait are
+    made, such as parts of drafts.
 
     Args:
         max_requests: largest number of jobs and calls that are not finished.
@@ -128,14 +128,13 @@ class TranslatingThreads:
                 self._changed.wait_for(lambda: self._jobs or self._calls or self._is_closing)
                 if not (self._jobs or self._calls):
                     return
-                while self._calls and self._calls[0][0].cancelled():  # nobody waits for it any more
-                    self._calls.popleft()
-                call = self._calls.popleft() if self._calls else None
+                calls = list(self._calls)
+                self._calls.clear()
                 batch = self._jobs.take_batch() if self._jobs else None
-                if self._jobs or self._calls:
+                if self._jobs:
                     self._changed.notify()  # a job wakes one thread, but its sentences may be several batches
-            if call is not None:
-                _settle(*call)
+            for future, function in calls:
+                _settle(future, function)
             if batch is not None:
                 self._on_batch(batch)
                 self._translate(batch)

@@ -1,6 +1,7 @@
 """Clients that ask a server one request after the other, each with its own connection."""
 
 import json
+import math
 import statistics
 import threading
 import time
@@ -75,11 +76,16 @@ def ask(
         seconds=took,
         requests_a_second=len(times) / took,
         median_ms=1000 * statistics.median(times) if times else float("nan"),
-        p99_ms=1000 * times[int(0.99 * (len(times) - 1))] if times else float("nan"),
+        p99_ms=1000 * percentile_99(times) if times else float("nan"),
         statuses=dict(sorted(statuses.items())),
         wrong=sum(client.wrong for client in threads),
         texts=len(set().union(*(client.texts for client in threads))),
     )
+
+
+def percentile_99(times: Sequence[float]) -> float:
+    """The smallest of some times, ascending, so that at least 99 % of them are at most this long."""
+    return times[math.ceil(99 * len(times) / 100) - 1]
 
 
 class _Client(threading.Thread):

@@ -58,7 +58,8 @@ def measure_serving(
 
     Args:
         model: the model.
-        texts: different texts of one line.
+        texts: different texts of one line, which the server does not split: without blanks around them, and no longer
+            than its sentences.
         languages: that the model reads and writes.
         clients: number of clients that ask at the same time.
         seconds: time for which they ask. One client alone asks for a tenth of it in addition.

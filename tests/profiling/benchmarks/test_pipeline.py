@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from bytenet.cli.benchmark.pipeline import pipeline
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary, load_corpus, pair_lengths, plan_from_config
+from bytenet.datasets.text import normalisation
 from bytenet.profiling.benchmarks import pipeline as measuring
 
 CONFIG = DataConfig(corpus="digits", batch_size=8, num_buckets=2)
@@ -47,6 +48,16 @@ def test_whole_epochs_are_timed_and_all_characters_counted(monkeypatch):
     assert len(delivered) == 3 * plan.num_batches
     real = sum(np.count_nonzero(ids["source_ids"]) + np.count_nonzero(ids["target_ids"]) for ids, _, _ in delivered)
     assert real == 3 * chars
+
+
+def test_the_form_of_texts_is_not_checked_again_while_they_are_timed(short, monkeypatch):
+    def check(text):
+        raise AssertionError("A run does not check the texts of an epoch.")
+
+    pairs = load_corpus(CONFIG).train
+    vocabulary = Vocabulary.from_texts(pairs.source, pairs.target)
+    monkeypatch.setattr(normalisation, "_is_certainly_nfc", check)
+    assert len(measuring.measure_pipeline(pairs, vocabulary, CONFIG, repeats=1)) == 3
 
 
 def test_bucketing_methods_are_compared_with_the_same_bucket_limit():
