@@ -13,6 +13,11 @@ from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
 from bytenet.limits import read_json
 from bytenet.saved.environment import Environment
 
+PREPARED_PAIRS = ("train.npz", "validation.npz")
+"""The files of the folder `prepared`."""
+PREPARED_START = "start.keras"
+"""A further file there, with `training.start`."""
+
 if TYPE_CHECKING:
     import keras
 
@@ -102,9 +107,9 @@ class RunFolder:
                 f"{self.path} holds a run already. Continue it with `{self.resume_command}`, or give another folder."
             )
         # What a killed `create` or `prepare` leaves does not count.
-        left = {self.vocabulary_path.name, LOCK_NAME, self.prepared.name}
-        if self.prepared.name in names:
-            left.add(self.environment_path.name)
+        left = {self.vocabulary_path.name, LOCK_NAME}
+        if self._has_prepared_files:
+            left |= {self.prepared.name, self.environment_path.name}
         names = sorted(name for name in {*names} - left if not name.startswith(PARTIAL))
         if names:
             raise InputError(
@@ -241,6 +246,12 @@ class RunFolder:
     def is_prepared(self) -> bool:
         """Whether `bytenet prepare` made the folder, so that `bytenet fit` trains in it."""
         return self.prepared.is_dir()
+
+    @property
+    def _has_prepared_files(self) -> bool:
+        """Whether the folder `prepared` is one of `bytenet prepare`, and not a folder of the user with this name."""
+        names = set(os.listdir(self.prepared)) if self.prepared.is_dir() else set()
+        return names - {PREPARED_START} == set(PREPARED_PAIRS)
 
     @property
     def resume_command(self) -> str:

@@ -118,10 +118,12 @@ def training_pairs(corpus: Corpus, config: "DataConfig") -> SelectedPairs:
 def _within_limits(pairs: Pairs, config: "DataConfig", kind: str) -> np.ndarray:
     """The indices, ascending, of the pairs that are within the limits on length on both sides."""
     shortest, longest = config.min_length, config.max_length
-    lengths = np.array([_character_lengths(side) for side in (pairs.source, pairs.target)])  # (2, pairs)
-    kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=0))
+    sides = pairs.source, pairs.target
+    lengths = np.array([[len(text) for text in side] for side in sides], np.int32)  # (2, pairs)
+    visible = np.where([[is_blank(text) for text in side] for side in sides], 0, lengths)
+    kept = np.flatnonzero(((visible >= shortest) & (lengths <= longest)).all(axis=0))
     if len(kept) == 0:
-        actual = f"they have {lengths.min()} to {lengths.max()}" if len(pairs) else "there are no pairs"
+        actual = f"they have {visible.min()} to {lengths.max()}" if len(pairs) else "there are no pairs"
         raise InputError(
             f"None of the {len(pairs)} {kind} pairs has {shortest} to {longest} characters on both sides "
             f"({actual}). Change data.min_length or data.max_length, or look at the corpus."
@@ -166,9 +168,11 @@ def select_monolingual(texts: Sequence[str], config: "DataConfig", vocabulary: V
     """
     texts = normalise(texts)
     not_blank = [index for index, text in enumerate(texts) if not is_blank(text)]
-    lengths = np.zeros(len(texts), np.int32)
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
     lengths[not_blank] = vocabulary.encoded_lengths(texts.take(not_blank)) - 1
-    within = np.flatnonzero((lengths >= config.min_length) & (lengths <= config.max_length))
+    visible = np.zeros_like(lengths)
+    visible[not_blank] = lengths[not_blank]
+    within = np.flatnonzero((visible >= config.min_length) & (lengths <= config.max_length))
     kept = within
     if vocabulary.unknown == "symbol":
         kept = within[vocabulary.knows(texts.take(within))]
@@ -182,7 +186,3 @@ def _sample(indices: np.ndarray, most: int | None, seed: int) -> np.ndarray:
     if most is None or most >= len(indices):
         return indices
     return indices[np.sort(np.random.RandomState(seed).permutation(len(indices))[:most])]
-
-
-def _character_lengths(texts: Sequence[str]) -> np.ndarray:
-    return np.fromiter((0 if is_blank(text) else len(text) for text in texts), np.int32, len(texts))

@@ -30,6 +30,14 @@ def test_invisible_lines_count_as_empty(blank):
     assert (selected.texts, selected.outside_limits) == (["a", "b"], 1)
 
 
+def test_long_invisible_lines_are_left_out():
+    pairs = Pairs(["a", " " * 6, " " * 5], ["x", "y", "z"])
+    config = DataConfig(min_length=0, max_length=5)
+    assert select_training_pairs(pairs, config) == pairs.take([0, 2])
+    selected = select_monolingual(pairs.source, config, Vocabulary.from_texts(pairs.source))
+    assert (selected.texts, selected.outside_limits) == (["a", " " * 5], 1)
+
+
 def test_number_of_pairs_left_out_is_logged(caplog):
     caplog.set_level(logging.INFO, "bytenet.datasets")
     select_training_pairs(PAIRS, DataConfig(max_length=4))

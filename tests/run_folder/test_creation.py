@@ -38,6 +38,27 @@ def test_folder_with_other_files_is_refused(tmp_path, resume):
     assert len(os.listdir(tmp_path)) == 4
 
 
+@pytest.mark.parametrize("names", [[], ["train.de"], ["train.npz"], ["train.npz", "validation.npz", "train.de"]])
+def test_a_folder_of_the_user_that_is_called_prepared_is_kept(tmp_path, names):
+    prepared = tmp_path / "prepared"
+    prepared.mkdir()
+    for path in (*(prepared / name for name in names), tmp_path / "environment.json"):
+        path.touch()
+    with pytest.raises(InputError, match=r"not a run folder: it holds environment\.json, prepared\."):
+        RunFolder.create(tmp_path, CONFIG, VOCABULARY)
+    assert sorted(os.listdir(prepared)) == sorted(names)
+    assert (tmp_path / "environment.json").exists()
+
+
+@pytest.mark.parametrize("names", [["train.npz", "validation.npz"], ["train.npz", "validation.npz", "start.keras"]])
+def test_what_a_killed_prepare_leaves_is_removed(tmp_path, names):
+    (tmp_path / "prepared").mkdir()
+    for path in (*(tmp_path / "prepared" / name for name in names), tmp_path / "environment.json"):
+        path.touch()
+    RunFolder.create(tmp_path, CONFIG, VOCABULARY)
+    assert sorted(os.listdir(tmp_path)) == ["config.yaml", "vocabulary.json"]
+
+
 def test_file_instead_of_a_folder_is_refused(tmp_path):
     path = tmp_path / "file"
     path.touch()

@@ -65,23 +65,22 @@ class CheckpointSaver(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if not is_inside_epoch(self._state, self._steps_per_epoch, self._total_steps):
             return
-        if self._is_due(self._config.checkpoint_every_seconds):
-            self.save()
-        self._stop_if_requested()
+        self._save_and_stop(self._is_due(self._config.checkpoint_every_seconds))
 
     def on_epoch_end(self, epoch, logs=None):
         is_last = self._state.step >= self._total_steps or self.model.stop_training
-        if is_last or self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds):
-            self.save()
-        self._stop_if_requested()
+        self._save_and_stop(is_last or self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds))
 
     def _is_due(self, seconds: float) -> bool:
         by_steps = is_step_due(self._state, self._config.checkpoint_every_steps)
-        agreement = self._agreement
-        return by_steps or agreement.seconds_since_checkpoint >= seconds or agreement.is_asked_to_stop
+        return by_steps or self._agreement.seconds_since_checkpoint >= seconds
 
-    def _stop_if_requested(self) -> None:
-        if self._agreement.is_asked_to_stop:
+    def _save_and_stop(self, is_due: bool) -> None:
+        """Save a checkpoint if it is due or if the run is asked to stop, and then stop if it is."""
+        is_asked_to_stop = self._agreement.is_asked_to_stop  # read once: a signal may come at any moment
+        if is_due or is_asked_to_stop:
+            self.save()
+        if is_asked_to_stop:
             advice = self._folder.how_to_resume(self._num_workers)
             raise KeyboardInterrupt(f"Stopped at step {self._state.step}; everything is saved. {advice}")
 

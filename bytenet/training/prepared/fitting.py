@@ -28,6 +28,7 @@ from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs, UnweightedBatch
+from bytenet.training.prepared.refused_settings import check_fit
 from bytenet.training.state import TrainingState, changes_to_train_on
 
 
@@ -52,6 +53,7 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
 
     Raises:
         MissingFileError: the folder was not prepared, or a file of it is missing.
+        ConfigError: a setting that changed since `prepare` cannot be followed.
         InputError: a file is damaged, the disk is full, the loss is not finite, another process trains the run, or the
             run ended inside an epoch, or its pairs are not those that it began with.
     """
@@ -69,6 +71,7 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
 def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     run, config = folder.run, folder.run.config
     pairs, validation = folder.train(), folder.validation()
+    check_fit(config)  # config.yaml may have changed since `prepare`
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
     model = compiled_model(folder, plan.num_batches)

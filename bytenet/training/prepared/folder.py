@@ -7,11 +7,11 @@ import keras
 
 from bytenet.errors import MissingFileError
 from bytenet.files import atomic_folder
-from bytenet.run_folder import RunFolder
+from bytenet.run_folder import PREPARED_PAIRS, PREPARED_START, RunFolder
 from bytenet.saved.keras_model import load_keras_model, write_model
 from bytenet.training.prepared.pairs import PreparedPairs
 
-_TRAIN, _VALIDATION, _START = "train.npz", "validation.npz", "start.keras"
+_TRAIN, _VALIDATION = PREPARED_PAIRS
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PreparedFolder:
             train.save(partial / _TRAIN)
             validation.save(partial / _VALIDATION)
             if start is not None:
-                write_model(start, partial / _START)
+                write_model(start, partial / PREPARED_START)
 
     def train(self) -> PreparedPairs:
         """Read the training pairs.
@@ -56,7 +56,7 @@ class PreparedFolder:
 
     def start(self) -> keras.Model | None:
         """Read the model to start from, if `training.start` names one. Errors are those of `train`."""
-        return None if self.run.config.training.start is None else load_keras_model(self._file(_START))
+        return None if self.run.config.training.start is None else load_keras_model(self._file(PREPARED_START))
 
     def _file(self, name: str) -> Path:
         path = self.run.prepared / name

@@ -6,18 +6,16 @@ from collections.abc import Callable
 from bytenet.config import Config
 from bytenet.datasets import Pairs
 from bytenet.datasets.batches.encoded_pairs import encode_pairs
-from bytenet.errors import ConfigError
 from bytenet.files import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable
-from bytenet.training.compiled_models.compilation import check_trainable
 from bytenet.training.compiled_models.trainable_model import check_decoding, check_longest, set_seed
 from bytenet.training.environment import write_environment
 from bytenet.training.messages.warnings import training_warnings
-from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
+from bytenet.training.prepared.refused_settings import check_fit
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.starts import load_starts, take_over_start
 
@@ -69,34 +67,3 @@ def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str]
     for warning in training_warnings(config.training, pairs.plan.num_batches):
         say(warning)
     return folder
-
-
-def check_fit(config: Config) -> None:
-    """Raise a ConfigError if `fit_prepared` cannot train with a setting, or if the optimiser refuses its arguments."""
-    training, evaluation = config.training, config.evaluation
-    refused = {
-        "semi_supervised.enabled is true": config.semi_supervised.enabled,
-        "data.corpus is shards": config.data.corpus == "shards",
-        "training.schedule is plateau": training.schedule == "plateau",
-        "training.deterministic is true": training.deterministic,
-        f"training.accumulate_batches is {training.accumulate_batches}": training.accumulate_batches > 1,
-        f"training.devices is {training.devices}": training.devices is not None,
-        f"training.checkpoint_every_steps is {training.checkpoint_every_steps}": training.checkpoint_every_steps,
-        "evaluation.batch_norm_statistics is batch": evaluation.batch_norm_statistics == "batch",
-        f"evaluation.beam_size is {evaluation.beam_size}": evaluation.beam_size > 1,
-        f"evaluation.continuous_every_steps is {evaluation.continuous_every_steps}": evaluation.continuous_every_steps,
-        f"evaluation.every_steps is {evaluation.every_steps}": evaluation.every_steps,
-        "evaluation.continuous_train is true": evaluation.continuous_train,
-        f"training.early_stopping_patience is {training.early_stopping_patience}, but "
-        f"training.early_stopping_metric is {training.early_stopping_metric}": training.early_stopping_patience
-        and training.early_stopping_metric != "val_loss",
-    }
-    problems = [problem for problem, is_refused in refused.items() if is_refused]
-    if problems:
-        raise ConfigError(
-            f"{'; '.join(problems)}. A prepared training learns from pairs in memory, on one device, with one update "
-            "for each batch. Backends may round differently each time. After epochs, only the loss on the validation "
-            "pairs is measured, and a checkpoint is saved. Change the setting, or train with `bytenet train`."
-        )
-    check_trainable(config)
-    portable_optimizer(training, total_updates=1, updates_per_epoch=1)

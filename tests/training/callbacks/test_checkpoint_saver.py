@@ -42,6 +42,23 @@ def test_an_epoch_is_saved_after_a_tenth_of_these_seconds(run, seconds, is_saved
     assert run.saved == [4] * is_saved
 
 
+@pytest.mark.parametrize("answers", [[False, True], [True, True]])
+def test_a_run_that_stops_has_saved_its_last_step(run, answers):
+    """A signal comes while the callback decides: after its first look, or before."""
+    looks = iter(answers)
+    agreement = type("Agreement", (), {"is_asked_to_stop": property(lambda _: next(looks, True))})()
+    agreement.seconds_since_checkpoint = 0.0
+    run.saver._agreement = agreement
+    run.saver._folder = RunFolder("runs/my")
+    run.state.step = run.state.batch = 3
+    try:
+        run.saver.on_train_batch_end(2)
+        stopped = False
+    except KeyboardInterrupt:
+        stopped = True
+    assert run.saved == [3] * stopped
+
+
 def test_the_last_step_is_always_saved(run):
     run.state.step, run.state.epoch = 8, 2
     run.saver.on_epoch_end(1)
@@ -59,10 +76,12 @@ def test_the_last_step_is_always_saved(run):
         ),
     ],
 )
-def test_a_stopped_run_says_how_all_its_workers_resume(run, num_workers, advice):
+def test_a_stopped_run_says_how_all_its_workers_resume(run, num_workers, advice, monkeypatch):
     config, agreement = SimpleNamespace(training=TrainingConfig()), SimpleNamespace(is_asked_to_stop=True)
     saver = CheckpointSaver(RunFolder("runs/my"), [], run.state, config, 4, 8, agreement, num_workers)
-    run.state.step = 2
+    agreement.seconds_since_checkpoint = 0.0
+    monkeypatch.setattr(saver, "save", lambda: None)
+    run.state.step = run.state.batch = 2
     with pytest.raises(KeyboardInterrupt) as stop:
-        saver._stop_if_requested()
+        saver.on_train_batch_end(1)
     assert str(stop.value) == f"Stopped at step 2; everything is saved. {advice}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bytenet.csv_log import read_csv_log
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.training.prepared.fitting import fit_prepared
 from bytenet.training.prepared.preparation import prepare
 
@@ -92,6 +92,18 @@ def test_run_does_not_go_on_with_other_batches(prepared, setting, other, eagerly
     change(run, "epochs: 2", "epochs: 3")
     change(run, setting, other)
     with pytest.raises(InputError, match="The training data or its batches are not those"):
+        fit_prepared(run)
+
+
+@pytest.mark.parametrize(
+    ("setting", "other"),
+    [("accumulate_batches: 1", "accumulate_batches: 4"), ("schedule: constant", "schedule: plateau")],
+)
+def test_settings_that_fit_cannot_follow_are_refused_again(prepared, setting, other, eagerly):
+    run = prepared("run")
+    change(run, "epochs: 2", "epochs: 3")
+    change(run, setting, other)
+    with pytest.raises(ConfigError, match=rf"training\.{other.split(':')[0]} is {other.split()[1]}\. A prepared"):
         fit_prepared(run)
 
 

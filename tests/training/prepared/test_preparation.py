@@ -96,7 +96,7 @@ def test_preparation_does_not_replace_a_run_that_began_meanwhile(smallest_config
 
 def test_messages_name_the_command_that_trains_a_prepared_run(smallest_config, tmp_path):
     run = prepare(smallest_config(), tmp_path / "run").run
-    with pytest.raises(MissingFileError, match="Continue it with `bytenet fit "):
+    with pytest.raises(MissingFileError, match="If it was stopped, continue it with `bytenet fit "):
         run.load_model()
     with pytest.raises(InputError, match=r"holds a run already\. Continue it with `bytenet fit "):
         prepare(smallest_config(), run.path)
