@@ -125,7 +125,7 @@ class ConfigSources:
     def lacks_languages(self) -> bool:
         """Whether the corpus is files of the user, and not both of their languages are named.
 
-        A preset for such files, as `pairs-10k`, does not name them: it has those of the preset that it lies on.
+        A preset for such files, as `pairs-10k`, does not name them: it has those of the preset that it is based on.
         """
         of_preset = [setting for setting in self.settings if setting.place.startswith("preset ")]
         others = [setting for setting in [*self.settings, *self.overrides] if setting not in of_preset]

@@ -56,14 +56,15 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     for name in [*of_ranking, *of_length] if changed.mbr else ():
         solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
         raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
-    # A reranker with one hypothesis is refused where it is chosen.
-    of_penalties = [name for name in ("coverage_penalty", *of_length) if given.get(name)]  # A penalty of 0 is none.
+    # A reranker with one hypothesis is refused where it is chosen. The score of one sample has the length penalty.
+    of_penalties = ["coverage_penalty", *(() if changed.samples else of_length)]
     for name in of_penalties if changed.num_hypotheses == 1 else ():
-        number = "samples (--samples)" if changed.samples else "beam_size (--beam-size)"
-        raise ConfigError(
-            f"{name} is {given[name]}, but it only ranks hypotheses, and there is one. Set {number} to 2 or more, or "
-            f"leave out {name}."
-        )
+        if given.get(name):  # A penalty of 0 is none.
+            number = "samples (--samples)" if changed.samples else "beam_size (--beam-size)"
+            raise ConfigError(
+                f"{name} is {given[name]}, but with one hypothesis it changes no translation. Set {number} to 2 or "
+                f"more, or leave out {name}."
+            )
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "

@@ -200,7 +200,9 @@ def compare_translations(
 def _check_names(names: Collection[str]) -> None:
     columns = [*COLUMNS, *(name + end for name in names for end in ("", " thesis-BLEU", " chrF2"))]
     if len(set(columns)) < len(columns):
-        raise InputError(f"Systems are named {', '.join(names)}; a column of `rows` would be there twice. Rename one.")
+        raise InputError(
+            f"Systems are named {', '.join(names)}; two columns of the table would have the same name. Rename one."
+        )
 
 
 def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> float:

@@ -175,7 +175,10 @@ def _continuous_evaluation(
 
 
 class _StepWatch(keras.callbacks.Callback):
-    """Knows whether a training step is running. It comes before the callbacks that search, since no step does."""
+    """Knows whether a training step is running.
+
+    It comes before the callbacks that search, so that it knows that the step is over when they begin.
+    """
 
     is_in_step = False
 

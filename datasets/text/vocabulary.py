@@ -156,7 +156,7 @@ class Vocabulary:
             text = texts[np.searchsorted(ends, unknown[0], side="right")]
             raise InputError(
                 f"The character {character!r} (U+{ord(character):04X}) of {shown(text)} is not in the vocabulary of "
-                "the model. Remove it from the text."
+                "the model. Remove it from the text, or train with data.unknown set to symbol."
             )
         return np.insert(ids, ends, EOS_ID), np.diff(ends, prepend=0) + 1
 

@@ -77,10 +77,9 @@ def test_without_a_model_nothing_is_opened():
         ({"mbr": True, "length_penalty": 0.0}, "mbr and length_penalty both rank"),
         ({"mbr": True, "length_penalty_rule": "gnmt"}, "mbr and length_penalty_rule both rank"),
         ({"beam_size": 1, "length_penalty": 0.6}, r"length_penalty is 0\.6, .* Set beam_size \(--beam-size\) to 2"),
-        ({"beam_size": 1, "length_penalty_rule": "gnmt"}, "length_penalty_rule is gnmt, but it only ranks"),
+        ({"beam_size": 1, "length_penalty_rule": "gnmt"}, "length_penalty_rule is gnmt, but with one hypothesis"),
         ({"beam_size": 1, "coverage_penalty": 0.2}, r"coverage_penalty is 0\.2, .* Set beam_size \(--beam-size\) to 2"),
         ({"samples": 1, "coverage_penalty": 0.2}, r"coverage_penalty is 0\.2, .* Set samples \(--samples\) to 2"),
-        ({"samples": 1, "length_penalty": 0.6}, r"length_penalty is 0\.6, .* Set samples \(--samples\) to 2"),
         ({"mbr": True, "beam_size": 1}, "mbr needs several hypotheses"),
     ],
 )
@@ -116,6 +115,11 @@ def test_one_hypothesis_is_allowed_with_the_penalties_of_the_configuration_or_wi
     assert decoding_with(configured, one) == replace(configured, **one)
     without = {"length_penalty": 0.0, "coverage_penalty": 0.0}
     assert decoding_with(configured, one | without) == DecodingConfig(**one, **without)
+
+
+def test_the_score_of_one_sample_may_have_a_length_penalty():
+    decoding = decoding_with(DecodingConfig(), {"samples": 1, "length_penalty": 1.0})
+    assert (decoding.samples, decoding.length_penalty) == (1, 1.0)
 
 
 def test_a_translator_says_what_its_search_is(make_run):

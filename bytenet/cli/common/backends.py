@@ -38,7 +38,7 @@ def advice_on_missing(package: str, verb: str | None) -> str:
         verb: of the command.
     """
     if verb != "fit":
-        needs = f"`bytenet {verb}` needs {BACKENDS[package]}, which is not installed."
-        return needs + _ADVICE + _WITHOUT_TENSORFLOW.get(verb or "", "") if package == "tensorflow" else needs
+        message = f"`bytenet {verb}` needs {BACKENDS[package]}, which is not installed."
+        return message + _ADVICE + _WITHOUT_TENSORFLOW.get(verb or "", "") if package == "tensorflow" else message
     others = " or ".join(f"KERAS_BACKEND={other}" for other in BACKENDS if other != package)
     return f"{BACKENDS[package]} is not installed. Choose another backend with {others}, or install it."

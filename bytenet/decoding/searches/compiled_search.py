@@ -111,7 +111,7 @@ class CompiledSearch:
         )  # fmt: skip
         if self.sampling is not None:
             return sample(self.model, source_ids, random_numbers, self.sampling, *limits_and_ranking)
-        check_ranking(n_best, self.beam_size, "beam_size", self.length_penalty, self.length_penalty_rule)
         if self.beam_size == 1 and (tf.is_tensor(n_best) or n_best == 1):
+            check_ranking(n_best, self.beam_size, "beam_size", self.length_penalty, self.length_penalty_rule)
             return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
         return beam_search(self.model, source_ids, self.beam_size, *limits_and_ranking)

@@ -130,10 +130,15 @@ def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabula
     for start in starts:
         source = _open(start, config.data)
         if source.vocabulary != vocabulary:
-            other = "this run" if start is starts[0] else f"the model {starts[0].model} of {starts[0].setting}"
+            if start is starts[0]:  # the vocabulary of the run was its own
+                raise InputError(
+                    f"The model {source.path} has another vocabulary than when this run began. Bring back the earlier "
+                    "model, or begin a new run."
+                )
             raise InputError(
-                f"The model {source.path} has another vocabulary than {other}, so the run cannot start from it. Train "
-                "both models on the same pairs, with the same data.unknown and data.min_character_count."
+                f"The model {source.path} has another vocabulary than the model {starts[0].model} of "
+                f"{starts[0].setting}, so the run cannot start from it. Train both models on the same pairs, with the "
+                "same data.unknown and data.min_character_count."
             )
         _load_start(translators[start.direction], source, config.training.added_sets)
 

@@ -49,8 +49,8 @@ class SupervisedTask(Task):
         if any(self.config.semi_supervised.starts.values()):
             yield (
                 "warning: semi_supervised.start_forward and start_backward are not read, because "
-                "semi_supervised.enabled is false. The weights are drawn from the seed. To start from one of them and "
-                "train on pairs alone, set training.start to it."
+                "semi_supervised.enabled is false. The weights are drawn from the seed. To train on pairs alone, set "
+                "training.start to the start of the direction that you train."
             )
 
     def _make_model(self) -> keras.Model:

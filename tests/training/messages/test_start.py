@@ -87,7 +87,7 @@ def test_message_says_that_text_teaches_nothing(semi_config, supervised_run, beg
         (("semi_supervised.enabled=false",), "monolingual text: not used, because semi_supervised.enabled is false"),
         (
             ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
-            "To start from one of them and train on pairs alone, set training.start to it.\n",
+            "To train on pairs alone, set training.start to the start of the direction that you train.\n",
         ),
     ],
 )
