@@ -185,7 +185,7 @@ def test_unequal_numbers_of_sentences_are_refused(sources):
 
 @pytest.mark.parametrize("names", [("source",), ("A", "A chrF2"), ("B thesis-BLEU", "B")])
 def test_names_of_other_columns_are_refused(names):
-    with pytest.raises(InputError, match=rf"^Systems are named {', '.join(names)}; a column .* Rename one\.$"):
+    with pytest.raises(InputError, match=rf"^Systems are named {', '.join(names)}; two columns .* Rename one\.$"):
         compare_translations(None, REFERENCES, dict.fromkeys(names, A))
 
 
