@@ -127,10 +127,12 @@ class ConfigSources:
 
         A preset for such files, as `pairs-10k`, does not name them: it has those of the preset that it is based on.
         """
-        of_preset = [setting for setting in self.settings if setting.place.startswith("preset ")]
-        others = [setting for setting in [*self.settings, *self.overrides] if setting not in of_preset]
-        corpora = [setting.value for setting in of_preset if setting.key == "data.corpus"]
-        named = {setting.key for setting in (others if corpora[-1:] == ["files"] else [*of_preset, *others])}
+        of_preset = {setting.key: setting.value for setting in self.settings if setting.place.startswith("preset ")}
+        named = {
+            setting.key for setting in [*self.settings, *self.overrides] if not setting.place.startswith("preset ")
+        }
+        if of_preset.get("data.corpus") != "files":
+            named |= of_preset.keys()
         return self._values.get("data.corpus") == "files" and not named.issuperset(_LANGUAGES)
 
     @property

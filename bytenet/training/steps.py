@@ -191,7 +191,7 @@ class _StepWatch(keras.callbacks.Callback):
 
 @contextmanager
 def _failures_explained(folder: RunFolder, num_workers: int, watch: _StepWatch) -> Iterator[None]:
-    """Turn the errors of a full disk, of a full memory in a step, and of reading shards into an InputError."""
+    """Turn the errors of a full disk, of too little memory for a step, and of reading shards into an InputError."""
     try:
         yield
     except tf.errors.OpError as error:
