@@ -32,14 +32,6 @@ def averages_of(optimizer: keras.optimizers.Optimizer) -> list[keras.Variable]:
     return optimizer._model_variables_moving_average
 
 
-def weight_copies_of(optimizer: keras.optimizers.Optimizer) -> list[keras.Variable]:
-    """The copies of the weights that an optimiser keeps, in the order of the weights; none for most optimisers.
-
-    Public Keras copies the weights only when it builds the optimiser.
-    """
-    return optimizer._momentums if isinstance(optimizer, keras.optimizers.ScheduleFreeAdamW) else []
-
-
 def build_nothing_in_fit(model: keras.Model) -> None:
     """Let `fit` leave a model as it is. Everything must be built already.
 

@@ -29,6 +29,11 @@ _SETTINGS = {
 _NOT_OF_ALL = ("beta_1", "beta_2", "epsilon")
 # Arguments that may not be set, because they change the meaning of a step or a name.
 _NOT_OFFERED = ("name", "loss_scale_factor", "gradient_accumulation_steps")
+# Classes that are not offered, by their names in lower case, with the reason.
+_UNSOUND = {
+    "schedulefreeadamw": "Its average of the weights is wrong in Keras 3.15 with TensorFlow: an update reads the new "
+    "momentum in place of the old one.",
+}
 
 
 def arguments_from_config(kind: type[keras.optimizers.Optimizer], training: TrainingConfig) -> dict[str, Any]:
@@ -64,6 +69,11 @@ def explaining_refusals(training: TrainingConfig) -> Iterator[None]:
 def check_optimizer(training: TrainingConfig) -> None:
     """Raise a ConfigError if there is no such optimiser, or if it has no arguments of these names."""
     names = optimizer_names()
+    if training.optimizer in _UNSOUND:
+        raise ConfigError(
+            f"training.optimizer is {training.optimizer}, which is not offered. {_UNSOUND[training.optimizer]} Use "
+            "adamw, or adam with training.ema_momentum."
+        )
     if training.optimizer not in names:
         raise ConfigError(
             f"training.optimizer is {training.optimizer!r}, but should be one of {', '.join(names)}."
@@ -89,7 +99,7 @@ def optimizer_names() -> list[str]:
 
 @cache
 def optimizer_classes() -> dict[str, type[keras.optimizers.Optimizer]]:
-    """The classes by name: `Nag`, and Keras's optimisers that take a learning rate and not another optimiser."""
+    """The classes by name: `Nag`, and the sound optimisers of Keras that take a learning rate, not an optimiser."""
     kinds = {
         name.lower(): kind
         for name, kind in vars(keras.optimizers).items()
@@ -97,6 +107,7 @@ def optimizer_classes() -> dict[str, type[keras.optimizers.Optimizer]]:
         and issubclass(kind, keras.optimizers.Optimizer)
         and kind is not keras.optimizers.Optimizer
         and "learning_rate" in inspect.signature(kind).parameters
+        and name.lower() not in _UNSOUND
     }
     kinds["keras_adam"] = kinds.pop("adam")
     kinds["nag"] = Nag

@@ -1,13 +1,11 @@
 """Every optimiser of Keras's form, with the clipping and averaging that training asks for."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.private_api import weight_copies_of
 from bytenet.training.optimizers.flat_gradients import parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
@@ -69,11 +67,6 @@ class KerasOptimizer(TrainingOptimizer):
         with keras.name_scope(self.name):
             replica.merge_call(self._note, args=(norm, [weight.value for weight in weights]))
         self.iterations.assign_add(1)
-
-    def start_from(self, weights: Sequence[keras.Variable]) -> None:
-        """Copy the weights again, if the optimiser keeps copies of them."""
-        for copy, weight in zip(weight_copies_of(self._inner), weights, strict=False):  # most optimisers have no copies
-            copy.assign(weight)
 
     def get_config(self):
         return super().get_config() | {

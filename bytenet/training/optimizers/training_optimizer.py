@@ -119,13 +119,6 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             "exchange_dtype": self.exchange_dtype,
         }
 
-    def start_from(self, weights: Sequence[keras.Variable]) -> None:
-        """Prepare for the first update of weights that were changed after `build`. Most optimisers need nothing.
-
-        Args:
-            weights: in the order of `build`.
-        """
-
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
         if self.averaging_momentum is None or not self.built or not int(keras.ops.convert_to_numpy(self.iterations)):

@@ -157,10 +157,7 @@ class Task(ABC):
 
     def load_starts(self, model: keras.Model) -> None:
         """Give the translators the weights that they start with, if those are not drawn from the seed."""
-        translators = self.translators(model)
-        load_starts(translators, self.config, self.vocabulary)
-        for translator in translators.values():
-            translator.optimizer.start_from(translator.trainable_variables)
+        load_starts(self.translators(model), self.config, self.vocabulary)
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         """This worker's rows of batches as the model takes them, beginning with the batch after `step` others."""
