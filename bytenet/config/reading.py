@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from bytenet.config.building import build_config
 from bytenet.config.config import Config
+from bytenet.config.families import family_configs
 from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
 from bytenet.config.preset_files import preset_files
@@ -108,6 +109,20 @@ class ConfigSources:
     def named_sizes(self) -> list[str]:
         """The settings of the file that say how large the model is."""
         return [setting.key for setting in self.settings if setting.key in _SIZES]
+
+    def fits_family(self, family: str) -> bool:
+        """Whether a preset with a model of this family can lie below the settings.
+
+        It cannot if they name another family, a variant, or a setting that the family lacks. The family of a model to
+        start from is not known yet, so no preset of a certain family fits that.
+        """
+        values = self._values
+        if values.get("training.start") is not None or values.get("model.family", family) != family:
+            return False
+        if "model.family" not in values and not values.keys().isdisjoint(_CHOICES):
+            return False
+        of_model = {key for key in values if key.startswith("model.")}
+        return of_model.issubset(Keys(family_configs()[family]).all)
 
     @property
     def names_no_corpus(self) -> bool:

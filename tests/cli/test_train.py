@@ -70,8 +70,8 @@ def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
         Path(name).write_text("a\n" * 9000)
     settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
     result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
-    assert "No preset is named. With 9,000 pairs, the preset pairs-10k is used." in result.stderr
-    config = ConfigSources.read(None, settings).config("pairs-10k")
+    assert "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used." in result.stderr
+    config = ConfigSources.read(None, settings).config("pairs-10k-convs2s")
     assert asked == [(config, Path("runs/a"), False)]
 
 

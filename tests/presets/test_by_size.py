@@ -7,7 +7,7 @@ import pytest
 from bytenet.config import load_config
 from bytenet.datasets.loading import load_corpus
 from bytenet.errors import ConfigError
-from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
+from bytenet.presets.by_size import load_sized_config, number_of_pairs
 from bytenet.presets.expectations import MeasuredTraining, ReachedScores
 
 CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
@@ -29,8 +29,27 @@ def nine_thousand_pairs(tmp_path, monkeypatch):
         (17_500, "pairs-30k"), (67_000, "pairs-30k"), (67_200, "pairs-150k"), (10**7, "pairs-150k"),
     ],
 )  # fmt: skip
-def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset):
-    assert preset_for(pairs) == preset
+def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkeypatch):
+    monkeypatch.setattr("bytenet.presets.by_size.number_of_pairs", lambda data: pairs)
+    for settings, family in (([], "-convs2s"), (["training.start=de-en"], "")):
+        config, choice = load_sized_config(None, [*FILES, *settings])
+        assert f"With {pairs:,} pairs, the preset {preset}{family} is used." in choice
+        assert config == load_config(preset + family, [*FILES, *settings])
+
+
+@pytest.mark.parametrize(
+    ("setting", "preset"),
+    [
+        ("model.dim=96", "pairs-10k-convs2s"), ("model.attention_layers=[5, 6]", "pairs-10k-convs2s"),
+        ("model.family=convs2s", "pairs-10k-convs2s"), ("model.variant=selu", "pairs-10k"),
+        ("model.family=bytenet", "pairs-10k"), ("model.num_sets=2", "pairs-10k"),
+        ("model.settings=default", "pairs-10k"), ("training.start=de-en", "pairs-10k"),
+    ],
+)  # fmt: skip
+def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, preset):
+    config, choice = load_sized_config(None, [*FILES, setting])
+    assert f"the preset {preset} is used." in choice
+    assert config == load_config(preset, [*FILES, setting])
 
 
 def test_pairs_are_counted_before_the_limits_on_length():
@@ -46,10 +65,10 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: None)
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
     config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
-    assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k is used.")
+    assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used.")
     assert choice.endswith("Its settings have not been measured yet.")
-    preset = load_config("pairs-10k", FILES)
-    assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
+    preset = load_config("pairs-10k-convs2s", FILES)
+    assert config.differences(preset) == [("model.dropout", 0.5, 0.2), ("training.epochs", 3, 22)]
 
 
 def test_settings_are_checked_together_with_those_of_the_chosen_preset():
@@ -73,7 +92,7 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
     _, choice = load_sized_config(None, FILES)
     assert choice.startswith(
-        "No preset is named. With 9,000 pairs, the preset pairs-10k is used. With this preset alone: "
+        "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used. With this preset alone: "
     )
     assert choice.endswith(
         "5.5 BLEU after 10 minutes, 7.2 BLEU after 20 minutes (the end). Measured once, on a machine, "
@@ -98,16 +117,16 @@ def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():
 def test_overrides_may_change_the_model_of_the_chosen_preset():
     Path("my.yaml").write_text(CORPUS)
     config, choice = load_sized_config("my.yaml", ["model.dim=64"])
-    assert "pairs-10k" in choice
-    assert (config.model.dim, config.model.source_attention) == (64, "full")
+    assert "pairs-10k-convs2s" in choice
+    assert (config.model.dim, config.model.attention_layers) == (64, (6,))
     config, _ = load_sized_config("my.yaml", ["model.family=transformer"])
     assert (config.model.family, config.model.dropout) == ("transformer", 0.25)
 
 
 def test_overrides_alone_may_name_a_corpus():
     config, choice = load_sized_config(None, FILES)
-    assert "pairs-10k" in choice
-    assert config == load_config("pairs-10k", FILES)
+    assert "pairs-10k-convs2s" in choice
+    assert config == load_config("pairs-10k-convs2s", FILES)
 
 
 @pytest.mark.parametrize(

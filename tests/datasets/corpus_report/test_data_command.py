@@ -151,7 +151,7 @@ def test_a_corpus_can_be_named_by_a_setting_alone():
     result = CliRunner().invoke(data, ["--set", "data.corpus=digits", "--set", "data.num_train=40", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["name"] == "digits"
-    assert "No preset is named. With 40 pairs, the preset pairs-2k is used." in result.stderr
+    assert "No preset is named. With 40 pairs, the preset pairs-2k-convs2s is used." in result.stderr
 
 
 def test_settings_without_effect_are_named():
