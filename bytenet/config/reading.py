@@ -110,19 +110,22 @@ class ConfigSources:
         """The settings of the file that say how large the model is."""
         return [setting.key for setting in self.settings if setting.key in _SIZES]
 
-    def fits_family(self, family: str) -> bool:
-        """Whether a preset with a model of this family can lie below the settings.
+    def misfit(self, family: str) -> str | None:
+        """The setting because of which no preset with a model of this family can lie below the others, or None.
 
-        It cannot if they name another family, a variant, or a setting that the family lacks. The family of a model to
-        start from is not known yet, so no preset of a certain family fits that.
+        It names another family, chooses a variant without naming a family, or is one that the family lacks.
         """
         values = self._values
-        if values.get("training.start") is not None or values.get("model.family", family) != family:
-            return False
-        if "model.family" not in values and not values.keys().isdisjoint(_CHOICES):
-            return False
-        of_model = {key for key in values if key.startswith("model.")}
-        return of_model.issubset(Keys(family_configs()[family]).all)
+        if "model.family" in values:
+            return "model.family" if values["model.family"] != family else None
+        known = Keys(family_configs()[family]).all
+        of_model = (key for key in values if key.startswith("model."))
+        return next((key for key in of_model if key in _CHOICES or key not in known), None)
+
+    @property
+    def start(self) -> str | None:
+        """The model that the training starts from, if one is named."""
+        return self._values.get("training.start")
 
     @property
     def names_no_corpus(self) -> bool:

@@ -10,13 +10,15 @@ from typing import NamedTuple
 from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.errors import ConfigError
 from bytenet.presets.expectations import measurement
+from bytenet.trained_model import open_model
 
 logger = logging.getLogger("bytenet.presets")
 
 _FEW = 2  # a corpus is small for a preset if it has this many times fewer pairs
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}  # ByteNet
+_CONVS2S = "convs2s"
 # They translate better than those of ByteNet, after less time (docs/results.md).
-_CONVS2S_PAIRS = {f"{preset}-convs2s": number for preset, number in _PAIRS.items()}
+_CONVS2S_PAIRS = {f"{preset}-{_CONVS2S}": number for preset, number in _PAIRS.items()}
 
 
 class SizedConfig(NamedTuple):
@@ -38,7 +40,7 @@ def load_sized_config(
 ) -> SizedConfig:
     """Read a configuration as `load_config`. If it names a corpus, but neither preset nor model, choose a preset.
 
-    The preset has a ConvS2S. It has a ByteNet if a setting needs one, or if the training starts from a model.
+    The preset has a ConvS2S. It has a ByteNet if a setting needs one, or if the training starts from another family.
 
     Warns of text files whose languages are not named.
 
@@ -49,7 +51,8 @@ def load_sized_config(
 
     Raises:
         ConfigError: as for `load_config`.
-        InputError: the corpus cannot be read.
+        InputError: the corpus cannot be read, or the model to start from.
+        MissingFileError: there is no such model.
     """
     sources = ConfigSources.read(preset_or_file, overrides)
     sized = _sized_config(sources, run_config)
@@ -82,17 +85,28 @@ def _sized_config(sources: ConfigSources, run_config: str | os.PathLike[str] | N
 
 def _with_preset(sources: ConfigSources) -> SizedConfig:
     """The configuration on the preset for the number of pairs."""
-    presets = _CONVS2S_PAIRS if sources.fits_family("convs2s") else _PAIRS
+    reason = _reason_for_bytenet(sources)
+    presets = _PAIRS if reason else _CONVS2S_PAIRS
     _check_some_preset_allows(sources, presets)  # before the pairs are counted, which may take long
     number = number_of_pairs(sources.data_config())
     preset = _nearest_preset(number, presets)
-    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
+    why = f" (not {preset}-{_CONVS2S}, because {reason})" if reason else ""
+    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used{why}."
     sized = sources.config(preset)
     if sized.training.start is None:  # the figures are of trainings that began with random weights
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
         if not sources.names_length:
             choice += _advice_for_few_pairs(number, presets[preset], sized.training.epochs)
     return SizedConfig(sized, choice)
+
+
+def _reason_for_bytenet(sources: ConfigSources) -> str | None:
+    """Why a preset with a ByteNet is needed, or None."""
+    if sources.start is not None:
+        family = open_model(sources.start).config.model.family
+        return None if family == _CONVS2S else f"the model of training.start is of the family {family}"
+    setting = sources.misfit(_CONVS2S)
+    return None if setting is None else f"{setting} is set"
 
 
 def _check_some_preset_allows(sources: ConfigSources, presets: Iterable[str]) -> None:

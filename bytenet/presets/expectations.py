@@ -71,7 +71,8 @@ def expectation(preset: str, overrides: Iterable[str] = ()) -> str | None:
 
 def measurement(preset: str) -> str | None:
     """What a preset reached without further settings, for people, or None if it was not measured."""
-    return _sentences("With this preset alone", preset)
+    text = _sentences("With this preset alone", preset)
+    return None if text is None else f"{text} Other text has other scores."
 
 
 def _sentences(beginning: str, preset: str) -> str | None:

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from bytenet.config import load_config
+from bytenet.datasets import Vocabulary
 from bytenet.datasets.loading import load_corpus
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, MissingFileError
 from bytenet.presets.by_size import load_sized_config, number_of_pairs
 from bytenet.presets.expectations import MeasuredTraining, ReachedScores
+from bytenet.run_folder import RunFolder
 
 CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
 FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
@@ -33,23 +35,45 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkey
     monkeypatch.setattr("bytenet.presets.by_size.number_of_pairs", lambda data: pairs)
     for settings, family in (([], "-convs2s"), (["training.start=de-en"], "")):
         config, choice = load_sized_config(None, [*FILES, *settings])
-        assert f"With {pairs:,} pairs, the preset {preset}{family} is used." in choice
+        assert f"With {pairs:,} pairs, the preset {preset}{family} is used" in choice
         assert config == load_config(preset + family, [*FILES, *settings])
 
 
 @pytest.mark.parametrize(
-    ("setting", "preset"),
+    "settings",
     [
-        ("model.dim=96", "pairs-10k-convs2s"), ("model.attention_layers=[5, 6]", "pairs-10k-convs2s"),
-        ("model.family=convs2s", "pairs-10k-convs2s"), ("model.variant=selu", "pairs-10k"),
-        ("model.family=bytenet", "pairs-10k"), ("model.num_sets=2", "pairs-10k"),
-        ("model.settings=default", "pairs-10k"), ("training.start=de-en", "pairs-10k"),
+        ["model.dim=96"], ["model.attention_layers=[5, 6]"], ["model.family=convs2s"],
+        ["model.family=convs2s", "model.variant=small"],
     ],
 )  # fmt: skip
-def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, preset):
+def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
+    config, choice = load_sized_config(None, [*FILES, *settings])
+    assert "the preset pairs-10k-convs2s is used." in choice
+    assert config == load_config("pairs-10k-convs2s", [*FILES, *settings])
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("model.variant=selu", "model.variant is set"), ("model.family=bytenet", "model.family is set"),
+        ("model.num_sets=2", "model.num_sets is set"), ("model.settings=default", "model.settings is set"),
+        ("training.start=de-en", "the model of training.start is of the family bytenet"),
+    ],
+)  # fmt: skip
+def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, reason):
     config, choice = load_sized_config(None, [*FILES, setting])
-    assert f"the preset {preset} is used." in choice
-    assert config == load_config(preset, [*FILES, setting])
+    assert f"the preset pairs-10k is used (not pairs-10k-convs2s, because {reason})." in choice
+    assert config == load_config("pairs-10k", [*FILES, setting])
+
+
+def test_the_preset_has_the_family_of_the_model_to_start_from():
+    begun = load_config("pairs-2k-convs2s", FILES)
+    RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
+    config, choice = load_sized_config(None, [*FILES, "training.start=begun"])
+    assert choice == "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used."
+    assert config == load_config("pairs-10k-convs2s", [*FILES, "training.start=begun"])
+    with pytest.raises(MissingFileError, match="nowhere"):
+        load_sized_config(None, [*FILES, "training.start=nowhere"])
 
 
 def test_pairs_are_counted_before_the_limits_on_length():
@@ -96,10 +120,13 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
     )
     assert choice.endswith(
         "5.5 BLEU after 10 minutes, 7.2 BLEU after 20 minutes (the end). Measured once, on a machine, "
-        "with commit 0123456: greedy."
+        "with commit 0123456: greedy. Other text has other scores."
     )
     _, choice = load_sized_config(None, [*FILES, "training.start=de-en"])
-    assert choice == "No preset is named. With 9,000 pairs, the preset pairs-10k is used."
+    assert choice == (
+        "No preset is named. With 9,000 pairs, the preset pairs-10k is used (not pairs-10k-convs2s, because the model "
+        "of training.start is of the family bytenet)."
+    )
 
 
 def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():

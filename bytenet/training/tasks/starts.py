@@ -97,8 +97,8 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
     ):
         if value not in (of_start, _DEFAULTS[name]):
             raise ConfigError(
-                f"{name} is {value}, but the model of {start.setting} has {of_start}. Leave out {name}, or leave out "
-                f"{start.setting}."
+                f"{name} is {value}, but the model of {start.setting} has {of_start}. Leave out {name}, or the preset "
+                f"that sets it, or {start.setting}."
             )
     if config.data.corpus == "shards" and unknown == "drop":
         raise ConfigError(

@@ -44,8 +44,8 @@ class SupervisedTask(Task):
                 f"one update of the weights for {batches} batches: {self.updates_per_epoch:,} updates an epoch, "
                 f"{self.total_updates:,} in all"
             )
-        if self.corpus.monolingual_source or self.corpus.monolingual_target:
-            yield "monolingual text: not used, because semi_supervised.enabled is false"
+        if (self.corpus.monolingual_source or self.corpus.monolingual_target) and not self.pairs.num_synthetic:
+            yield "monolingual text: not used. `bytenet data back-translate` makes synthetic pairs from it"
         if any(self.config.semi_supervised.starts.values()):
             yield (
                 "warning: semi_supervised.start_forward and start_backward are not read, because "
