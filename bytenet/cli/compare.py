@@ -14,6 +14,7 @@ from bytenet.cli.common.given_option import given_option
 from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.several_values import SeveralValuesCommand
+from bytenet.cli.common.single_option import SEVERAL_REFERENCES, SingleOption
 
 if TYPE_CHECKING:
     from bytenet.evaluation.comparison import Choice, Comparison, Measure
@@ -36,14 +37,16 @@ def _check_bootstrap(context: click.Context, option: click.Parameter, bootstrap:
     help="Trainings of a second system. All A are then trainings of the first one.",
 )  # fmt: skip
 @click.option(
-    "--reference", type=_PATH,
+    "--reference", cls=SingleOption, advice=SEVERAL_REFERENCES, type=_PATH,
     help="The correct translations, line by line.  [default: those saved in the run folders among A and B]",
 )  # fmt: skip
 @click.option(
     "--name", default="test", show_default=True,
     help="Name of the evaluation to read, if A or B is a run folder (files in RUN/evaluation).",
 )  # fmt: skip
-@click.option("--source", type=_PATH, help="The source sentences, to show them beside the translations.")
+@click.option(
+    "--source", cls=SingleOption, type=_PATH, help="The source sentences, to show them beside the translations."
+)
 @click.option(
     "--table", type=click.Choice(["good", "bad", "worst", "all"]), default="all", show_default=True,
     help="Which sentences to show.",
@@ -99,10 +102,11 @@ def compare(
     A and B are run folders after `bytenet evaluate`; or files, plain text or .gz, one sentence per line. If all are
     files, --reference is needed. The result is Markdown.
 
-    One training each: the scores of each system, their difference with its interval, in how many sentences each system
-    is better, and tables of sentences. A and B are resampled together; if the interval includes 0, the difference may
-    be chance. Good and worst sentences have the highest and lowest scores of A. Bad sentences of A are at least 10
-    points below B or, without B, just below the lower quartile of A.
+    One training each: the scores of each system, their difference with its interval and p-value, in how many sentences
+    each system is better, the signatures of the scores, and tables of sentences. A and B are resampled together; if the
+    interval includes 0, the difference may be chance. p is that of `sacrebleu --paired-bs`. Good and worst sentences
+    have the highest and lowest scores of A. Bad sentences of A are at least 10 points below B or, without B, just below
+    the lower quartile of A.
 
     Several trainings each: the score of each training, the mean and the standard deviation of each system, and the
     difference of the means. Its interval is over trainings and sentences. Give at least three trainings of each.

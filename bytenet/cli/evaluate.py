@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
+from bytenet.cli.common.single_option import SEVERAL_REFERENCES, SingleOption
 from bytenet.cli.common.translation_progress import translation_progress
 
 if TYPE_CHECKING:
@@ -30,8 +31,14 @@ if TYPE_CHECKING:
     help="Split of the corpus.",
 )
 @click.option("--corpus", help="A name from `bytenet data --list`.  [default: the corpus of the first run]")
-@click.option("--source", type=click.Path(path_type=Path), help="Translate this file instead; needs --reference.")
-@click.option("--reference", type=click.Path(path_type=Path), help="Correct translations of --source, line by line.")
+@click.option(
+    "--source", cls=SingleOption, type=click.Path(path_type=Path),
+    help="Translate this file instead; needs --reference.",
+)  # fmt: skip
+@click.option(
+    "--reference", cls=SingleOption, advice=SEVERAL_REFERENCES, type=click.Path(path_type=Path),
+    help="Correct translations of --source, line by line.",
+)  # fmt: skip
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path, file_okay=False),

@@ -15,7 +15,7 @@ _MOST_CARD_BYTES = 1 << 20
 
 
 @click.command()
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("run", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
     "--format", "form", type=click.Choice(["bytenet", "saved-model", "litert"]),
@@ -45,14 +45,15 @@ def export(
     card_path: Path | None,
     **options: Any,
 ) -> None:
-    """Export the model in the folder RUN, with its vocabulary and its search, as OUT.
+    """Export MODEL, with its vocabulary and its search, as OUT. MODEL is a run folder, a .bytenet file, or the name of
+    a pretrained model.
 
     \b
-    bytenet export RUN de-en.bytenet   one file to send: for `bytenet translate` and for bytenet-lite
-    bytenet export RUN saved-model     a folder for TensorFlow and TensorFlow Serving: text in, text out
-    bytenet export RUN search.tflite   the search alone, for LiteRT on small machines: ids in, ids out
+    bytenet export MODEL de-en.bytenet   one file to send: for `bytenet translate` and for bytenet-lite
+    bytenet export MODEL saved-model     a folder for TensorFlow and TensorFlow Serving: text in, text out
+    bytenet export MODEL search.tflite   the search alone, for LiteRT on small machines: ids in, ids out
 
-    The options of the search become part of OUT. Those that are not given come from the configuration of RUN. --xla
+    The options of the search become part of OUT. Those that are not given come from the configuration of MODEL. --xla
     is for a SavedModel, and is off by default.
     """
     from bytenet.trained_model import open_model

@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf_measure
-from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, check_parallel, interval_of, resampled_scores
 from bytenet.evaluation.metrics.corpus_measure import CorpusMeasure
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu_measure
@@ -51,6 +51,21 @@ class SystemScores:
         return {"name": self.name, "num_empty": self.num_empty, "scores": [score.to_dict() for score in self.scores]}
 
 
+@dataclass(frozen=True)
+class Difference(Score):
+    """The difference of two scores.
+
+    Attributes:
+        p_value: of the paired bootstrap; None without an interval, or if the scores are equal on all resampled corpora.
+    """
+
+    p_value: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All attributes, unrounded, for JSON."""
+        return {**super().to_dict(), "p_value": self.p_value}
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The result of `compare_translations`.
@@ -59,13 +74,14 @@ class Comparison:
         sources: the source sentences; None if they are not known.
         references: their correct translations.
         systems: A, and B if there are two.
-        differences: A minus B for each of `scores`, with the interval of the paired bootstrap; empty without B.
+        differences: A minus B for each of `scores`, with the interval and the p-value of the paired bootstrap; empty
+            without B.
     """
 
     sources: Sequence[str] | None
     references: Sequence[str]
     systems: tuple[SystemScores, ...]
-    differences: tuple[Score, ...]
+    differences: tuple[Difference, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the sentences, unrounded, for JSON."""
@@ -191,9 +207,15 @@ def compare_translations(
     differences = []
     if len(systems) == 2:
         for a, b, measure, *pair in zip(systems[0].scores, systems[1].scores, measures, *counts, strict=True):
-            interval = bootstrap_interval(np.hstack(pair), partial(_difference, measure.value), bootstrap, seed)
-            settings = f"paired bootstrap of {bootstrap}, seed {seed}" if interval else ""
-            differences.append(Score(f"{a.name} difference", a.value - b.value, a.num_sentences, settings, interval))
+            difference, interval, p_value, settings = a.value - b.value, None, None, ""
+            if bootstrap and len(references) > 1:
+                resampled = resampled_scores(np.hstack(pair), partial(_difference, measure.value), bootstrap, seed)
+                interval, p_value = interval_of(resampled), _p_value(resampled, difference)
+                settings = f"paired bootstrap of {bootstrap}, seed {seed}"
+            name = f"{a.name} difference"
+            differences.append(
+                Difference(name, difference, a.num_sentences, settings, interval, a.digits, p_value=p_value)
+            )
     return Comparison(sources, references, tuple(systems), tuple(differences))
 
 
@@ -208,3 +230,20 @@ def _check_names(names: Collection[str]) -> None:
 def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> float:
     a, b = np.split(counts, 2)
     return value(a) - value(b)
+
+
+def _p_value(resampled: np.ndarray, difference: float) -> float | None:
+    """The p-value of the paired bootstrap, by the definition of `sacrebleu.significance`.
+
+    It is the share of the resampled corpora whose absolute difference is above the mean of these by more than
+    `difference`. If nearly all resampled differences have the same sign, this is a one-sided test. None if the systems
+    are equal on all resampled corpora: sacreBLEU's definition then gives the smallest value.
+
+    Args:
+        resampled: float `(samples,)`, the differences on the resampled corpora.
+        difference: on the corpus itself.
+    """
+    if not resampled.any():
+        return None
+    distances = np.abs(resampled)
+    return float((distances - distances.mean() > abs(difference)).sum() + 1) / (len(resampled) + 1)

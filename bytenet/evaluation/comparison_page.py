@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from bytenet.evaluation.comparison import CLEAR_DIFFERENCE, Choice, Comparison, Measure
+from bytenet.evaluation.comparison import CLEAR_DIFFERENCE, Choice, Comparison, Difference, Measure
+from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.trainings_comparison import TrainingsComparison, TrainingScores
 from bytenet.markdown import cell, table
 
@@ -26,7 +27,8 @@ def comparison_page(comparison: Comparison, choices: Sequence[Choice], count: in
 
 
 def scores_table(comparison: Comparison) -> str:
-    """The scores of all sentences, and in how many sentences each system is better."""
+    """The scores of all sentences, whether their differences may be chance, and in how many sentences each system is
+    better."""
     header = ["system", *(score.name for score in comparison.systems[0].scores), "empty"]
     lines = []
     for system in comparison.systems:
@@ -35,11 +37,12 @@ def scores_table(comparison: Comparison) -> str:
         lines.append(["difference", *(score.rounded for score in comparison.differences), ""])
     text = f"{table(header, lines)}\n"
     if comparison.differences:
+        text += _verdicts(comparison.differences)
         a, b = (cell(system.name) for system in comparison.systems)
         for by, name in _MEASURE_NAMES.items():
             wins, losses, ties = comparison.wins(by)
             text += f"\nSentences by {name}: {a} higher in {wins}, {b} in {losses}, equal in {ties}.\n"
-    return text
+    return text + _signatures(comparison.systems[0].scores)
 
 
 def trainings_page(comparison: TrainingsComparison) -> str:
@@ -54,11 +57,30 @@ def trainings_page(comparison: TrainingsComparison) -> str:
     header = ["system", "training", *(scores.name for scores in comparison.systems[0].scores)]
     text = f"{table(header, lines)}\n\n± is the standard deviation between trainings."
     if any(difference.interval for difference in comparison.differences):
-        text += (
-            " The 95 % interval of a difference is over trainings and sentences. If it includes 0, the difference may "
-            "be chance."
-        )
-    return text + (f"\n\n{comparison.warning}\n" if comparison.warning else "\n")
+        text += " The 95 % interval of a difference is over trainings and sentences."
+    text += f"\n{_verdicts(comparison.differences)}{_signatures(comparison.systems[0].scores)}"
+    return text + (f"\n{comparison.warning}\n" if comparison.warning else "")
+
+
+def _verdicts(differences: Sequence[Score]) -> str:
+    """A list that says whether each difference may be chance; empty without intervals. A blank line comes first."""
+    lines = []
+    for difference in differences:
+        if difference.interval is None:
+            continue
+        low, high = difference.interval
+        verdict = "the interval does not include 0"
+        if low <= 0 <= high:
+            verdict = "the interval includes 0, so the difference may be chance"
+        if isinstance(difference, Difference) and difference.p_value is not None:
+            verdict += f"; p = {difference.p_value:.4f}"
+        lines.append(f"- {difference.name}: {verdict}.\n")
+    return "".join(["\n", *lines]) if lines else ""
+
+
+def _signatures(scores: Sequence[Score | TrainingScores]) -> str:
+    """A list of the settings of scores. A blank line comes first."""
+    return "".join(["\nSignatures:\n\n", *(f"- {score.name}: `{score.settings}`\n" for score in scores)])
 
 
 def _mean(scores: TrainingScores) -> str:

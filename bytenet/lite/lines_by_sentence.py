@@ -66,6 +66,12 @@ class LinesBySentence:
             text = join_pieces(pieces, texts, self._languages)
             yield [Translation(text, sum(scores), sum(log_probabilities), all(ended))]
 
+    def watch(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield lines as they are, and count those that `translate` would split."""
+        for line in lines:
+            self._count(line, split_text(line, self._languages[0], self.max_chars))
+            yield line
+
     def _count(self, line: str, pieces: list[Piece]) -> None:
         """Note why a line has several pieces that are sentences, if it has."""
         if (number := _num_sentences(pieces)) > 1:

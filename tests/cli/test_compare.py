@@ -131,11 +131,25 @@ def test_unequal_line_counts_are_refused_with_both_file_names(invoke, files):
         invoke(compare, files / "a", "--reference", files / "reference")
 
 
-def test_wrong_arguments_and_missing_files_are_refused(invoke, files):
-    assert invoke(compare, "--reference", files / "reference").exit_code == 2
-    assert invoke(compare, files / "a").exit_code == 2
-    assert invoke(compare, *[files / "a"] * 3, "--reference", files / "reference").exit_code == 2
-    assert invoke(compare, *[files / "a"] * 2, "--reference", files / "reference").exit_code == 2
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--reference", "reference"], "Missing argument"),
+        (["a"], "--reference is missing."),
+        (["a", "a", "a", "--reference", "reference"], "Found 3 sets of translations; expected one or two."),
+        (["a", "a", "--reference", "reference"], "a is given twice."),
+        (["a", *["--reference", "b"] * 2], "--reference is given twice; one is possible. For several references, use"),
+        (["a", "--reference", "b", *["--source", "c"] * 3], "--source is given 3 times; one is possible.\n"),
+    ],
+)
+def test_wrong_arguments_are_refused(invoke, files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    result = invoke(compare, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_missing_files_are_refused(invoke, files):
     with pytest.raises(MissingFileError):
         invoke(compare, files / "nowhere", "--reference", files / "reference")
 
@@ -178,6 +192,7 @@ def test_one_training_each_has_the_same_page_with_and_without_with(invoke, runs)
     content = json.loads(invoke(compare, runs / "a-1", runs / "b-1", *options, "--json").stdout)
     assert [(system["name"], system["num_empty"]) for system in content["systems"]] == [("a-1", 0), ("b-1", 0)]
     assert [score["name"] for score in content["differences"]][:2] == ["BLEU difference", "chrF2 difference"]
+    assert all(0 < score["p_value"] < 1 for score in content["differences"])
 
 
 def test_name_chooses_the_evaluation_of_a_run_folder(invoke, runs):

@@ -184,19 +184,26 @@ def test_missing_split_error_lists_the_existing_splits(run, invoke):
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "message"),
     [
-        ["--source", "x"],
-        ["--reference", "x"],
-        ["--name", "../x"],
-        ["--name", "..", "--output-dir", "x"],
-        ["--corpus", "numbers", "--source", "x", "--reference", "x"],
-        ["--split", "test", "--source", "x", "--reference", "x"],
-        ["--show", "1", "--json"],
+        (["--source", "x"], "--source and --reference belong together."),
+        (["--reference", "x"], "--source and --reference belong together."),
+        (["--name", "../x"], "--name '../x' is not the name of a file."),
+        (["--name", "..", "--output-dir", "x"], "--name '..' is not the name of a file."),
+        (["--corpus", "numbers", "--source", "x", "--reference", "x"], "--corpus and --source name two test sets."),
+        (["--split", "test", "--source", "x", "--reference", "x"], "--split is for a corpus."),
+        (["--show", "1", "--json"], "--json prints only scores."),
+        (["--source", "x", "--source", "y"], "--source is given twice; one is possible."),
+        (
+            ["--source", "x", *["--reference", "y"] * 2],
+            "--reference is given twice; one is possible. For several references, use `sacrebleu REF1 REF2 -i ",
+        ),
     ],
 )
-def test_wrong_arguments_exit_with_code_2(run_folder, invoke, arguments):
-    assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
+def test_wrong_arguments_exit_with_code_2(run_folder, invoke, arguments, message):
+    result = invoke(evaluate, run_folder.path, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_references_are_in_nfc_and_tokenised_for_the_target_language(run_folder, tmp_path):

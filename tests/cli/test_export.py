@@ -200,8 +200,14 @@ def test_wrong_use_exits_with_code_2(out, options, message, run_folder, invoke, 
 
 
 def test_lite_engine_takes_one_file_and_no_other_options(model_path, run_folder, invoke):
-    for arguments in ([model_path, "--beam-size", 2], [model_path, "--window", 5], [run_folder.path]):
-        assert invoke(translate, *arguments, "--engine", "lite", stdin=TEXT).exit_code == 2
+    for arguments, message in (
+        ([model_path, "--beam-size", 2], "leave out --engine lite"),
+        ([model_path, "--window", 5], "leave out --engine lite"),
+        ([run_folder.path], "--engine lite takes one .bytenet file"),
+    ):
+        wrong = invoke(translate, *arguments, "--engine", "lite", stdin=TEXT)
+        assert wrong.exit_code == 2
+        assert message in wrong.stderr
     refused = invoke(translate, model_path, "--engine", "lite", "--samples", 1, stdin=TEXT)
     assert "leave out --engine lite" in refused.stderr
     assert "(TensorFlow, number of samples 1)" in invoke(translate, model_path, "--samples", 1, stdin=TEXT).stderr

@@ -151,6 +151,15 @@ def test_help_names_every_subcommand_and_goes_to_stdout(command):
         assert f"\n  {verb} " in out
 
 
+def test_help_of_data_names_the_list_of_corpora(command):
+    assert "`bytenet data --list` lists the corpora" in command("data", "--help")[1]
+
+
+def test_help_of_export_names_every_kind_of_model(command):
+    out = " ".join(command("export", "--help")[1].split())
+    assert "MODEL is a run folder, a .bytenet file, or the name of a pretrained model." in out
+
+
 def test_version_option_prints_the_version(command):
     assert command("--version") == (0, f"bytenet, version {__version__}\n", "")
 

@@ -117,3 +117,32 @@ def test_partial_option_skips_and_reports_trainings_with_other_settings(invoke, 
     assert "left out: " in told
     assert "seed-2 was trained with other settings: model.dim was 6 and is 4" in told
     assert json.loads((tmp_path / "out" / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
+
+
+@pytest.mark.parametrize("options", [("--partial",), ("--seeds", 1)])
+def test_results_of_more_trainings_are_not_replaced(options, invoke, monkeypatch, tmp_path):
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {})
+    for place, seeds in (("here", (1, 2)), ("there", (1,))):
+        for seed in seeds:
+            finish(tmp_path / place, seed)
+    out = tmp_path / "out"
+    invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "here", "--out", out)
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    arguments = ("fig-1.1.3", *options, "--runs", tmp_path / "there", "--out", out)
+    with pytest.raises(InputError, match=r"has 1 row that the new results would not have: one, seed 2\. Give --join"):
+        invoke(reproduce, *arguments)
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    invoke(reproduce, *arguments, "--join")
+    assert (out / "fig-1.1.3-cpu.csv").read_bytes() == before[out / "fig-1.1.3-cpu.csv"]
+
+
+def test_fewer_seeds_do_not_replace_a_result_that_needs_all_trainings(small_registry, invoke, monkeypatch, tmp_path):
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {})
+    small_registry[:] = [replace(PARTLY, labels=None)]
+    for seed in (1, 2, 3):
+        finish(tmp_path / "runs", seed)
+    arguments = ("fig-1.1.3", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    invoke(reproduce, *arguments)
+    with pytest.raises(InputError, match=r"has 3 trainings of each model, and .* have 2\. Give --seeds 3, or another"):
+        invoke(reproduce, *arguments, "--seeds", 2)
+    assert (tmp_path / "out" / "fig-1.1.3-cpu.csv").read_text().count("one") == 3

@@ -12,6 +12,7 @@ from bytenet.config import ConfigSources, load_config
 from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, MissingFileError
+from bytenet.presets.by_size import _CONVS2S_PAIRS
 from bytenet.run_folder import RunFolder
 
 
@@ -135,6 +136,7 @@ def test_help_lists_presets_and_families(train_command):
     result, _ = train_command("--help")
     assert result.exit_code == 0
     assert "multi30k-transformer" in result.output
+    assert all(preset in train.help for preset in _CONVS2S_PAIRS)
     for family, config_class in family_configs().items():
         assert f"\n  {family}: " in result.output
         assert all(variant in result.output for variant in config_class.VARIANTS)

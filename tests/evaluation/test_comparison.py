@@ -1,5 +1,7 @@
 """Sentence-by-sentence comparison of one or two systems: worked tables, and sacreBLEU's paired test."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
@@ -109,7 +111,7 @@ def test_difference_is_a_minus_b_and_has_an_interval(two):
         low, high = difference.interval
         assert low <= high
     same = compare_translations(None, REFERENCES, {"A": A, "again": A}, bootstrap=20)
-    assert [(score.value, *score.interval) for score in same.differences] == [(0, 0, 0)] * 3
+    assert [(score.value, *score.interval, score.p_value) for score in same.differences] == [(0, 0, 0, None)] * 3
 
 
 def test_one_sentence_has_no_interval():
@@ -120,7 +122,7 @@ def test_one_sentence_has_no_interval():
         assert "bs:" not in system.scores[0].settings
 
 
-def test_interval_contains_zero_when_sacrebleu_finds_no_difference():
+def test_p_value_is_that_of_sacrebleu_and_the_interval_contains_zero_if_it_is_high():
     random = np.random.RandomState(0)
     words = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "tree", "and", "then", "it", "ran", "far"]
     references = [" ".join(random.choice(words, 12)) for _ in range(60)]
@@ -135,8 +137,8 @@ def test_interval_contains_zero_when_sacrebleu_finds_no_difference():
         _, results = PairedTest(systems, metrics, [references], test_type="bs", n_samples=300)()
         for name, difference in zip(metrics, comparison.differences, strict=False):
             low, high = difference.interval
-            p_value = results[name][1].p_value
-            assert (low > 0 or high < 0) == (p_value < 0.05) == differs
+            assert difference.p_value == results[name][1].p_value
+            assert (low > 0 or high < 0) == (difference.p_value < 0.05) == differs
 
 
 def test_wins_count_better_worse_and_equal_sentences(two):
@@ -153,6 +155,30 @@ def test_page_shows_scores_difference_and_tables(two):
     assert "## Good: highest chrF2 of A" in lines
     assert "## Bad: chrF2 of A at least 10 points below B" in lines
     assert "| 4 | Satz 4 | she sings a song for the child |" in page
+
+
+@pytest.mark.parametrize(
+    ("interval", "p_value", "verdict"),
+    [
+        ((-1.0, 2.0), 0.25, "the interval includes 0, so the difference may be chance; p = 0.2500."),
+        ((0.0, 0.0), None, "the interval includes 0, so the difference may be chance."),
+        ((0.001, 2.0), 0.0123, "the interval does not include 0; p = 0.0123."),
+        ((-2.0, -1.0), 0.01, "the interval does not include 0; p = 0.0100."),
+    ],
+)
+def test_page_says_whether_an_interval_includes_zero(two, interval, p_value, verdict):
+    first, *others = two.differences
+    comparison = replace(two, differences=(replace(first, interval=interval, p_value=p_value), *others))
+    assert f"- BLEU difference: {verdict}" in scores_table(comparison).splitlines()
+
+
+def test_page_has_signatures_but_without_intervals_no_verdict(one):
+    bleu_signature = one.systems[0].scores[0].settings
+    assert "bs:20|seed:12345" in bleu_signature
+    assert f"\n\nSignatures:\n\n- BLEU: `{bleu_signature}`\n- chrF2: `nrefs:1|" in scores_table(one)
+    without = compare_translations(None, REFERENCES, {"A": A, "B": B}, bootstrap=0)
+    assert "the interval" not in scores_table(without)
+    assert {(difference.interval, difference.p_value) for difference in without.differences} == {(None, None)}
 
 
 def test_page_works_without_sources_and_without_matching_sentences():

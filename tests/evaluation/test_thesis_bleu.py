@@ -3,8 +3,6 @@
 import gzip
 import json
 import math
-import os
-from pathlib import Path
 
 import pytest
 from nltk.translate.bleu_score import corpus_bleu
@@ -82,12 +80,8 @@ def test_unequal_numbers_of_sentences_are_refused():
 
 
 @pytest.mark.parametrize(("model", "expected"), [("bytenet", 7.44), ("simplified", 0.55)])
-def test_thesis_outputs_give_the_scores_in_the_thesis(model, expected):
-    if "BYTENET_DATA" not in os.environ:
-        pytest.skip("needs the thesis author's outputs: set BYTENET_DATA to a folder with thesis-results/")
-    path = Path(os.environ["BYTENET_DATA"]) / "thesis-results" / f"newstest2015-{model}.jsonl.gz"
-    if not path.is_file():
-        pytest.skip(f"needs {path}")
+def test_thesis_outputs_give_the_scores_in_the_thesis(real_data, model, expected):
+    path = real_data("thesis-results") / f"newstest2015-{model}.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         pairs = [json.loads(line) for line in file]
     hypotheses, references = ([pair[side] for pair in pairs] for side in ("translation", "target"))

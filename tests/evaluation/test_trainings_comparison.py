@@ -154,7 +154,9 @@ def test_page_shows_trainings_means_and_difference():
     assert lines[8].count(" ± ") == 3
     assert lines[10].startswith("| difference |  | ")
     assert lines[10].count("[") == 3
-    assert "If it includes 0, the difference may be chance." in lines[12]
+    assert lines[12].endswith("The 95 % interval of a difference is over trainings and sentences.")
+    assert lines[14].startswith("- BLEU difference: the interval ")
+    assert lines[18:21] == ["Signatures:", "", f"- BLEU: `{bleu(A['a-1'], REFERENCES, bootstrap=0).settings}`"]
 
 
 def test_no_interval_without_resampling():

@@ -42,6 +42,13 @@ def test_lines_with_several_sentences_and_with_long_ones_are_counted_apart():
     assert (by_sentence.num_with_several, by_sentence.num_with_long) == (2, 3)
 
 
+def test_watched_lines_are_counted_and_stay_as_they_are():
+    by_sentence = LinesBySentence(("de", "en"), max_chars=8)
+    lines = ["Ja. Nein.", "ein langer Satz", "", "kurz"]
+    assert list(by_sentence.watch(lines)) == lines
+    assert (by_sentence.num_with_several, by_sentence.num_with_long) == (1, 1)
+
+
 def test_a_line_is_answered_before_the_next_one_is_read():
     read = []
 

@@ -107,7 +107,7 @@ def test_copies_that_do_not_fit_are_refused(copies, tmp_path_factory):
         read(entries, tmp_path_factory)
 
 
-def test_such_a_copy_is_good_if_it_fits(tmp_path_factory):
+def test_a_copy_that_fits_is_read(tmp_path_factory):
     entries = {LITE_MODEL: b"ab", WEIGHTS: WEIGHTS_FILE, COPIES: json.dumps({"copies": [GOOD]}).encode()}
     assert read(entries, tmp_path_factory) == WEIGHTS_FILE[1024 : 1024 + 256] + b"ab"
 

@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 
 import click
 
+from bytenet.cli.common.single_option import SingleOption
+
 
 class SeveralValuesCommand(click.Command):
     """A command whose `multiple` options take all arguments up to the next option.
@@ -13,7 +15,11 @@ class SeveralValuesCommand(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        options = [option for option in self.params if isinstance(option, click.Option) and option.multiple]
+        options = [
+            option
+            for option in self.params
+            if isinstance(option, click.Option) and option.multiple and not isinstance(option, SingleOption)
+        ]
         return super().parse_args(ctx, _repeated(args, {name for option in options for name in option.opts}))
 
 

@@ -28,10 +28,12 @@ class _ReportByDefault(LazyGroup):
     cls=_ReportByDefault,
     package=__name__,
     verbs=_VERBS,
-    subcommand_metavar="PRESET_OR_FILE | COMMAND ...",
+    subcommand_metavar="PRESET_OR_FILE | --list | COMMAND ...",
 )
 def data() -> None:
     """Look at a corpus before training: lengths, buckets, alphabet, odd pairs.
+
+    `bytenet data --list` lists the corpora that data.corpus can name.
 
     `bytenet data report --help` explains what is shown, `bytenet data back-translate --help` how to use monolingual
     text, and `bytenet data shard --help` what to do with more text than fits into memory.

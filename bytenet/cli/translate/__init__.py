@@ -75,6 +75,7 @@ def translate(
     Options that are not given come from the section `decoding` of the configuration of the first MODEL. With --engine
     lite, they are those of the export, except --rerank-with and --rerank-weight.
     """
+    is_whole_for_n_best = split is None and n_best > 1
     if split is None:
         split = n_best == 1
     elif split and n_best > 1:
@@ -97,8 +98,11 @@ def translate(
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
     if unknown:
         lines = unknown.watch(lines)
-    by_sentence = engine.by_sentence() if split else None
-    translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
+    by_sentence = engine.by_sentence() if split or is_whole_for_n_best else None
+    if by_sentence and split:
+        translations = by_sentence.translate(lines, engine.translate)
+    else:
+        translations = engine.translate(by_sentence.watch(lines) if by_sentence else lines)
     if is_typed:
         say("Type a sentence and press Enter. Ctrl-D ends.")
     began, number, num_unended = time.perf_counter(), 0, 0
@@ -112,7 +116,7 @@ def translate(
     seconds = time.perf_counter() - began
     message = f"Translated {lines_in_words(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
     if by_sentence:
-        message += _reasons_of_splitting(by_sentence)
+        message += _reasons_of_splitting(by_sentence) if split else _advice_on_whole_lines(by_sentence.num_with_several)
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     say(message)
@@ -190,3 +194,14 @@ def _reasons_of_splitting(by_sentence: LinesBySentence) -> str:
     }
     reasons = [f"{lines_in_words(number)} had {what}" for what, number in counts.items() if number]
     return f" {', '.join(reasons)}; --no-split translates each line whole." if reasons else ""
+
+
+def _advice_on_whole_lines(number: int) -> str:
+    """Sentences about lines with several sentences that `--n-best` left whole, after a space; nothing for 0 lines."""
+    if not number:
+        return ""
+    verbs = "has several sentences and was" if number == 1 else "have several sentences and were"
+    return (
+        f" {lines_in_words(number)} {verbs} translated whole, because of --n-best. Give one sentence per line for "
+        "better translations."
+    )

@@ -29,9 +29,13 @@ def bootstrap_interval(
     """
     if samples == 0 or len(statistics) < 2:
         return None
-    values = np.sort(resampled_scores(statistics, score, samples, seed))
-    tail = samples // 40
-    return float(values[tail]), float(values[samples - tail - 1])
+    return interval_of(resampled_scores(statistics, score, samples, seed))
+
+
+def interval_of(resampled: np.ndarray) -> tuple[float, float]:
+    """The interval (low, high) that has 95 % of some scores `(samples,)`, with the ends of `bootstrap_interval`."""
+    values, tail = np.sort(resampled), len(resampled) // 40
+    return float(values[tail]), float(values[len(resampled) - tail - 1])
 
 
 def resampled_scores(

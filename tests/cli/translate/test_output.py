@@ -58,6 +58,16 @@ def test_the_file_of_the_standard_input_is_not_overwritten(run_folder, tmp_path,
         translate.main([str(run_folder.path)], standalone_mode=False)
 
 
+def test_without_a_standard_output_a_file_is_needed(run_folder, tmp_path, monkeypatch):
+    (tmp_path / "text").write_bytes(TEXT)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(click.UsageError, match=r"There is no standard output\. Give --output\."):
+        translate.main([str(run_folder.path), str(tmp_path / "text")], standalone_mode=False)
+    output = ["--output", str(tmp_path / "out")]
+    translate.main([str(run_folder.path), str(tmp_path / "text"), *output], standalone_mode=False)
+    assert (tmp_path / "out").exists()
+
+
 def test_a_file_that_is_written_has_a_progress_bar(run_folder, invoke, tmp_path):
     (tmp_path / "text").write_bytes(TEXT)
     assert "Translating" in invoke(translate, run_folder.path, tmp_path / "text", "--output", tmp_path / "out").stderr

@@ -66,7 +66,9 @@ def test_options_of_samples_need_samples(run_folder, invoke):
         invoke(translate, run_folder.path, "--top-k", 5, stdin=TEXT)
     with pytest.raises(ConfigError, match="Leave out beam_size"):
         invoke(translate, run_folder.path, "--samples", 1, "--beam-size", 5, stdin=TEXT)
-    assert invoke(translate, run_folder.path, "--samples", 1, "--temperature", 0, stdin=TEXT).exit_code == 2
+    wrong = invoke(translate, run_folder.path, "--samples", 1, "--temperature", 0, stdin=TEXT)
+    assert wrong.exit_code == 2
+    assert "Invalid value for '--temperature': 0.0 is not in the range x>0" in wrong.stderr
 
 
 def test_a_model_to_rerank_with_that_is_missing_is_named_as_such(run_folder, invoke):
