@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bytenet.cli.common.given_option import given_option
 from bytenet.cli.common.messages import say
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Afterwards write a page of Markdown on all results in --out; those of the chapters go to --out, and "
     "thesis-and-code.md beside this page.",
 )
+@click.pass_context
 def reproduce(
+    context: click.Context,
     names: tuple[str, ...],
     show_list: bool,
     take_all: bool,
@@ -70,36 +73,29 @@ def reproduce(
     made from the finished ones. With --join, several machines can make one figure: copy the results from one machine
     to the next, and join them there. Verdicts go to stdout.
     """
-    from bytenet.reproduction.registry import all_experiments, find_experiment
-
     if show_list:
-        _print_list(all_experiments())
+        _print_list()
         return
-    if take_all and names:
-        raise click.UsageError("Give either NAMES or --all.")
-    chosen = all_experiments() if take_all else [find_experiment(name) for name in dict.fromkeys(names)]
+    chosen = _chosen(names, take_all)
     if not chosen and page is None:
         raise click.UsageError("Missing NAMES, for example: bytenet reproduce fig-3.3.1 --scale smoke. See --list.")
+    if plot_only:
+        _check_plot_only(context)
 
     from bytenet.errors import InputError
+    from bytenet.reproduction.engine import runner
     from bytenet.reproduction.engine.results import ResultFiles
-    from bytenet.reproduction.engine.runner import redraw
-    from bytenet.reproduction.engine.runner import reproduce as run
 
-    if partial and plot_only:
-        raise click.UsageError("Give either --partial, which measures, or --plot-only, which uses saved data.")
-    if join and plot_only:
-        raise click.UsageError("Give either --join, which measures, or --plot-only, which uses saved data.")
-    if (partial or join) and take_all:
-        chosen = [experiment for experiment in chosen if experiment.in_part]
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     if plot_only:
         if take_all:
             chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
-        verdicts = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}
+        verdicts, failures = runner.redraw_all(chosen, scale, out, say)
     elif chosen:
-        verdicts, failures = run(chosen, scale, out, runs, seeds, jobs, partial, join, say=say)
+        if (partial or join) and take_all:
+            chosen = [experiment for experiment in chosen if experiment.in_part]
+        verdicts, failures = runner.reproduce(chosen, scale, out, runs, seeds, jobs, partial, join, say)
     try:
         if verdicts:
             _print_verdicts(verdicts)
@@ -113,14 +109,32 @@ def reproduce(
         raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))
 
 
-def _print_list(experiments: "list[Experiment]") -> None:
+def _chosen(names: tuple[str, ...], take_all: bool) -> "list[Experiment]":
+    from bytenet.reproduction.registry import all_experiments, find_experiment
+
+    if take_all and names:
+        raise click.UsageError("Give either NAMES or --all.")
+    return all_experiments() if take_all else [find_experiment(name) for name in dict.fromkeys(names)]
+
+
+def _check_plot_only(context: click.Context) -> None:
+    """Refuse the options that --plot-only would ignore."""
+    option = given_option(context, ("seeds", "jobs", "runs", "partial", "join"))
+    if option in ("--partial", "--join"):
+        raise click.UsageError(f"Give either {option}, which measures, or --plot-only, which uses saved data.")
+    if option:
+        raise click.UsageError(f"--plot-only trains nothing and uses the data in --out. Leave out {option}.")
+
+
+def _print_list() -> None:
     from rich.console import Console
     from rich.table import Table
 
     from bytenet.reproduction.engine.experiment import SCALES
+    from bytenet.reproduction.registry import all_experiments
 
     table = Table("name", "shows", "corpus", "smoke", "cpu", "thesis", box=None, pad_edge=False)
-    for experiment in experiments:
+    for experiment in all_experiments():
         needs = experiment.needs
         times = [needs.time.get(scale, "") for scale in SCALES]
         table.add_row(experiment.name, experiment.title, needs.corpus or "none", *times)

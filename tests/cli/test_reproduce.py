@@ -9,7 +9,7 @@ import click
 import pytest
 
 from bytenet.cli.reproduce import reproduce
-from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError
 from bytenet.reproduction import Basis, Experiment, Needs
 from bytenet.reproduction.engine.judging import compare
 from bytenet.reproduction.engine.verdict import Verdict
@@ -78,6 +78,17 @@ def test_scale_and_seeds_follow_the_options(invoke, tmp_path):
     assert not (tmp_path / "tab-1.1.1-smoke.png").exists()
 
 
+@pytest.mark.parametrize(("options", "jobs"), [((), None), (("--jobs", 3), 3)])
+def test_number_of_jobs_reaches_the_run(invoke, monkeypatch, options, jobs):
+    calls = []
+    monkeypatch.setattr(
+        "bytenet.reproduction.engine.runner.reproduce",
+        lambda experiments, scale, out, runs, seeds, jobs, *_, **__: (calls.append(jobs), ({}, {}))[1],
+    )
+    assert invoke(reproduce, "fig-1.1.1", *options).exit_code == 0
+    assert calls == [jobs]
+
+
 def test_all_option_runs_every_experiment(invoke, tmp_path):
     invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
     assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
@@ -94,6 +105,16 @@ def test_plot_only_recomputes_plot_and_verdicts_from_saved_data(invoke, tmp_path
     record = json.loads((tmp_path / "fig-1.1.1-cpu.json").read_text(encoding="utf-8"))
     assert record["verdicts"][0]["measured"] == 7.5
     assert record["seeds"] == 3  # details of how the data was made are kept
+
+
+def test_plot_only_goes_on_after_a_damaged_result(invoke, tmp_path):
+    invoke(reproduce, "--all", "--out", tmp_path)
+    (tmp_path / "fig-1.1.1-cpu.csv").write_text('"scale","seed"\n"cpu"\n', encoding="utf-8")
+    (tmp_path / "tab-1.1.1-cpu.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        invoke(reproduce, "--all", "--plot-only", "--out", tmp_path)
+    lines = str(raised.value).splitlines()
+    assert [line.partition(" failed: ")[0] for line in lines] == ["fig-1.1.1", "tab-1.1.1"]
 
 
 def test_disk_error_fails_only_its_own_experiment(small_registry, invoke, tmp_path):
@@ -126,10 +147,10 @@ def test_record_matches_the_new_data_when_plotting_fails(small_registry, invoke,
 
     small_registry[0] = replace(FIGURE, plot=plot)
     with pytest.raises(RuntimeError):
-        invoke(reproduce, "fig-1.1.1", "--seeds", 2, "--out", tmp_path)
-    assert (tmp_path / "fig-1.1.1-cpu.csv").read_text(encoding="utf-8").count("cpu") == 2
+        invoke(reproduce, "fig-1.1.1", "--seeds", 4, "--out", tmp_path)
+    assert (tmp_path / "fig-1.1.1-cpu.csv").read_text(encoding="utf-8").count("cpu") == 4
     found = json.loads(record.read_text(encoding="utf-8"))
-    assert (found["seeds"], found["verdicts"]) == (2, [])
+    assert (found["seeds"], found["verdicts"]) == (4, [])
 
 
 def test_page_is_written_with_or_without_a_new_run(invoke, tmp_path):
@@ -148,7 +169,7 @@ def test_page_is_written_with_or_without_a_new_run(invoke, tmp_path):
         (["fig-1.1.1", "--partial"], InputError, r"fig-1\.1\.1 shows nothing before all its trainings are finished"),
         (["fig-1.1.1", "--join"], InputError, r"fig-1\.1\.1 .* are finished; leave out --join"),
         (["fig-1.1.11"], ConfigError, r"Did you mean fig-1\.1\.1\?"),
-        (["fig-1.1.1", "--plot-only"], MissingFileError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
+        (["fig-1.1.1", "--plot-only"], InputError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
     ],
 )
 def test_mistakes_are_explained_and_leave_no_files(invoke, arguments, error, message, tmp_path):
@@ -158,17 +179,25 @@ def test_mistakes_are_explained_and_leave_no_files(invoke, arguments, error, mes
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "message"),
     [
-        [],
-        ["fig-1.1.1", "--all"],
-        ["fig-1.1.1", "--scale", "huge"],
-        ["fig-1.1.1", "--partial", "--plot-only"],
-        ["fig-1.1.1", "--join", "--plot-only"],
+        ([], "Missing NAMES, for example"),
+        (["fig-1.1.1", "--all"], "Give either NAMES or --all."),
+        (["fig-1.1.1", "--scale", "huge"], "Invalid value for '--scale': 'huge' is not one of"),
+        (["fig-1.1.1", "--partial", "--plot-only"], "Give either --partial, which measures, or --plot-only"),
+        (["fig-1.1.1", "--join", "--plot-only"], "Give either --join, which measures, or --plot-only"),
+        (
+            ["fig-1.1.1", "--seeds", 2, "--plot-only"],
+            "--plot-only trains nothing and uses the data in --out. Leave out",
+        ),
+        (["fig-1.1.1", "--jobs", 2, "--plot-only"], "Leave out --jobs."),
+        (["fig-1.1.1", "--runs", "runs", "--plot-only"], "Leave out --runs."),
     ],
 )
-def test_wrong_arguments_are_usage_errors(invoke, arguments):
-    assert invoke(reproduce, *arguments).exit_code == click.UsageError.exit_code
+def test_wrong_arguments_are_usage_errors(invoke, arguments, message):
+    result = invoke(reproduce, *arguments)
+    assert result.exit_code == click.UsageError.exit_code
+    assert message in " ".join(result.stderr.split())
 
 
 def test_list_shows_what_each_experiment_needs(invoke):

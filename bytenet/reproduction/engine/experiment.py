@@ -1,6 +1,6 @@
 """An experiment: its trainings, its data, its picture and its verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -95,6 +95,12 @@ class Work:
                 self.say(f"left out: {error}")
         return finished
 
+    def measuring(self, run: TrainingRun) -> "Iterator[tuple[int, RunFolder]]":
+        """As `finished`, for a measurement that takes a while: prints a line before each training."""
+        for seed, folder in self.finished(run):
+            self.say(f"measuring {run.name}, seed {seed}")
+            yield seed, folder
+
 
 def _no_runs(scale: Scale) -> list[TrainingRun]:
     return []
@@ -118,8 +124,8 @@ class Experiment:
         runs: the trainings at a scale. Runs with the same name are the same run in every experiment.
         seeds: number of trainings of each run, by scale, unless the user gives another; 1 for a missing scale.
         labels: for each of `runs`, in order, the columns of the data that identify it. The column `trial` is the seed.
-            With labels, `measure` makes one row for each training that `Work.finished` returns. So it can also measure
-            a part of the trainings.
+            With labels, `measure` makes one row for each training that `Work.finished` or `Work.measuring` gives. So it
+            can also measure a part of the trainings.
         measured_with: what `measure` uses that is no setting of a training, by name, at a scale, ready for JSON. Only
             rows that were measured with the same are joined.
         one_seed: whether it shows a single training, even if the user asks for more seeds.

@@ -1,6 +1,6 @@
 """Joins the results of trainings that were made on several machines or in several sessions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,8 @@ from bytenet.errors import ConfigError, InputError
 from bytenet.reproduction.engine.experiment import Experiment, Row, Scale, Table
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs, without_paths
+
+_SHOWN_LOSSES = 3
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,48 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
             "these rows, and they are made again; or give another --out."
         )
     return EarlierResults(rows, facts)
+
+
+def refuse_loss(
+    experiment: Experiment, files: ResultFiles, trainings: Collection[tuple[str, int]], num_seeds: int
+) -> None:
+    """Refuse new results that would replace the saved results of more trainings. Those of the scale "smoke" may go.
+
+    Args:
+        experiment: the experiment.
+        files: its results.
+        trainings: names and seeds of the trainings that the new results have.
+        num_seeds: number of trainings of each run in the new results of an experiment without labels.
+
+    Raises:
+        InputError: trainings would be lost.
+    """
+    if files.scale == "smoke" or not files.data.is_file() or not experiment.runs(files.scale):
+        return
+    try:
+        table = read_table(files.data)
+        record = read_record(files)
+    except InputError:  # damaged: the new results replace it
+        return
+    if experiment.in_part:
+        run_name = _run_namer(experiment, files.scale)
+        names = [(run_name(row), row.get("trial")) for row in table]
+        lost = [
+            f"{name}, seed {seed}" if name else " ".join(map(str, row.values()))
+            for row, (name, seed) in zip(table, names, strict=True)
+            if (name, seed) not in trainings
+        ]
+        if lost:
+            shown = "; ".join(lost[:_SHOWN_LOSSES]) + (" and others" if len(lost) > _SHOWN_LOSSES else "")
+            raise InputError(
+                f"{files.data} has {len(lost):,} row{'s' if len(lost) > 1 else ''} that the new results would not "
+                f"have: {shown}. Give --join, which keeps the rows of other trainings, or another --out."
+            )
+    elif record is not None and record[1].get("seeds", 0) > num_seeds:
+        raise InputError(
+            f"{files.data} has {record[1]['seeds']} trainings of each model, and the new results would have "
+            f"{num_seeds}. Give --seeds {record[1]['seeds']}, or another --out."
+        )
 
 
 def join(

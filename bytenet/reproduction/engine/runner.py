@@ -1,13 +1,21 @@
 """Runs experiments: trains, measures, judges and saves the results."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.merging import EarlierResults, join, read_earlier, rows_by_training, settings_of
+from bytenet.reproduction.engine.merging import (
+    EarlierResults,
+    join,
+    read_earlier,
+    refuse_loss,
+    rows_by_training,
+    settings_of,
+)
 from bytenet.reproduction.engine.origins import provenance
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
@@ -47,65 +55,103 @@ def reproduce(
         The verdicts, by the name of the experiment; and the reasons of failures, such as a missing corpus, by name.
 
     Raises:
-        InputError: an experiment cannot be measured in part; or the results to join belong to other trainings.
+        InputError: an experiment cannot be measured in part; the results to join belong to other trainings; or new
+            results would replace those of more trainings.
     """
-    for experiment in experiments:
-        if (partial or join_earlier) and not experiment.in_part:
-            option = "--partial" if partial else "--join"
-            raise InputError(
-                f"{experiment.name} shows nothing before all its trainings are finished; leave out {option}."
-            )
     from bytenet.training.environment import describe_environment
 
+    _check_options(experiments, partial, join_earlier)
     # Before any result is written: new results in the repository would count as changes of its commit.
     environment = describe_environment()
+    counts = {experiment.name: experiment.num_seeds(scale, seeds) for experiment in experiments}
 
     def earlier(experiment: Experiment) -> EarlierResults:
         files = ResultFiles(results, experiment.name, scale)
         return read_earlier(experiment, files) if join_earlier else EarlierResults()
 
-    counts = {experiment.name: experiment.num_seeds(scale, seeds) for experiment in experiments}
-    selected = {
-        experiment.name: {
-            (run.name, seed) for run in experiment.runs(scale) for seed in range(1, 1 + counts[experiment.name])
-        }
-        - earlier(experiment).rows.keys()
-        for experiment in experiments
-    }
+    selected = {}
+    for experiment in experiments:
+        kept = earlier(experiment).rows.keys()
+        planned = {(run.name, seed) for run in experiment.runs(scale) for seed in range(1, 1 + counts[experiment.name])}
+        refuse_loss(experiment, ResultFiles(results, experiment.name, scale), planned | kept, counts[experiment.name])
+        selected[experiment.name] = planned - kept
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
         jobs = 1 if scale == "thesis" else num_cores()
-    failed: dict[int, dict[str, str]] = {}
-    for count in sorted(set(counts.values())) if not partial else ():
-        same_count = [experiment for experiment in experiments if counts[experiment.name] == count]
-        trainings = [run for experiment in same_count for run in experiment.runs(scale)]
-        to_do = set().union(*(selected[experiment.name] for experiment in same_count))
-        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, to_do)
+    failed = {} if partial else _train_all(experiments, scale, counts, selected, runs, jobs, say)
+    option = "--partial --join" if join_earlier else "--partial"
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
-        failed_runs = failed.get(counts[experiment.name], {})
-        needed = {name for name, _ in selected[experiment.name]} & failed_runs.keys()
-        reasons = [failed_runs[run.name] for run in experiment.runs(scale) if run.name in needed]
-        try:
-            if reasons:
-                option = "--partial --join" if join_earlier else "--partial"
+        with _collected(failures, experiment, say):
+            if reason := failed.get(experiment.name):
                 hint = f" `{option}` measures the other trainings." if experiment.in_part else ""
-                raise InputError(f"{reasons[0]}{hint}")
+                raise InputError(f"{reason}{hint}")
             work = Work(scale, range(1, 1 + counts[experiment.name]), runs, say, environment)
             verdicts[experiment.name] = _measure(experiment, work, results, earlier)
-        except (InputError, OSError) as error:
-            failures[experiment.name] = str(error)
-            say(f"{experiment.name}: {error}")
     for experiment in experiments:
         if experiment.name in verdicts and any(name in verdicts for name in experiment.beside):
-            try:  # the data beside it may have been measured after it
+            with _collected(failures, experiment, say):  # the data beside it may have been measured after it
                 verdicts[experiment.name] = redraw(experiment, scale, results)
-            except (InputError, OSError) as error:
-                failures[experiment.name] = str(error)
-                say(f"{experiment.name}: {error}")
     return verdicts, failures
+
+
+def _check_options(experiments: Sequence[Experiment], partial: bool, join_earlier: bool) -> None:
+    if not (partial or join_earlier):
+        return
+    for experiment in experiments:
+        if not experiment.in_part:
+            option = "--partial" if partial else "--join"
+            raise InputError(
+                f"{experiment.name} shows nothing before all its trainings are finished; leave out {option}."
+            )
+
+
+def _train_all(
+    experiments: Sequence[Experiment],
+    scale: Scale,
+    counts: Mapping[str, int],
+    selected: Mapping[str, Collection[tuple[str, int]]],
+    runs: Path,
+    jobs: int,
+    say: Callable[[str], None],
+) -> dict[str, str]:
+    """Train, for each number of seeds, the experiments that have it.
+
+    Args:
+        experiments: the experiments.
+        scale: their scale.
+        counts: the number of seeds, by the name of the experiment.
+        selected: names and seeds of the trainings to do, by the name of the experiment.
+        runs: folder for the run folders.
+        jobs: trainings at a time.
+        say: prints a line of progress.
+
+    Returns:
+        Why an experiment lacks trainings, by its name.
+    """
+    reasons = {}
+    for count in sorted(set(counts.values())):
+        same_count = [experiment for experiment in experiments if counts[experiment.name] == count]
+        trainings = [run for experiment in same_count for run in experiment.runs(scale)]
+        to_do = set().union(*(selected[experiment.name] for experiment in same_count))
+        failed_runs = train_all(trainings, range(1, 1 + count), runs, jobs, say, to_do)
+        for experiment in same_count:
+            needed = {name for name, _ in selected[experiment.name]} & failed_runs.keys()
+            if failed := [run.name for run in experiment.runs(scale) if run.name in needed]:
+                reasons[experiment.name] = failed_runs[failed[0]]
+    return reasons
+
+
+@contextmanager
+def _collected(failures: dict[str, str], experiment: Experiment, say: Callable[[str], None]) -> Iterator[None]:
+    """Report a failure of an experiment and keep its reason, so that the other experiments go on."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        failures[experiment.name] = str(error)
+        say(f"{experiment.name}: {error}")
 
 
 def _measure(
@@ -120,6 +166,7 @@ def _measure(
     if experiment.in_part:
         measured = rows_by_training(experiment, work.scale, table)
         earlier = earlier_results(experiment)  # read it now: results may have arrived during the training
+        refuse_loss(experiment, files, measured.keys() | earlier.rows.keys(), seeds)
         table = join(experiment, work.scale, measured, earlier)
         if not table:
             raise InputError(
@@ -182,6 +229,22 @@ def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int
             if folder.environment_path.is_file():
                 commits[run.name, seed] = commits_of(folder.environment())
     return commits
+
+
+def redraw_all(
+    experiments: Sequence[Experiment], scale: Scale, results: Path, say: Callable[[str], None] = lambda line: None
+) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
+    """Draw and judge several experiments again, as `redraw`.
+
+    Returns:
+        The verdicts, by the name of the experiment; and the reasons of failures, such as a damaged result, by name.
+    """
+    verdicts: dict[str, list[Verdict]] = {}
+    failures: dict[str, str] = {}
+    for experiment in experiments:
+        with _collected(failures, experiment, say):
+            verdicts[experiment.name] = redraw(experiment, scale, results)
+    return verdicts, failures
 
 
 def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]:

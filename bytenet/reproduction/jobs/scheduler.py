@@ -1,5 +1,6 @@
 """Trains the runs of experiments, several at a time, and each of them once."""
 
+import itertools
 import json
 import os
 import signal
@@ -64,59 +65,98 @@ def train_all(
     say(f"{len(waiting)} trainings to do, {side_by_side} at a time; each prints to {folder}/NAME/seed-N.log")
     # Threads follow from the number of all trainings, also finished ones, so that training times stay comparable.
     threads = max(1, num_cores() // min(jobs, len(all_runs) * len(seeds)))
-    environment = os.environ | dict.fromkeys(
-        ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"), str(threads)
-    )
-    if jobs > 1:
-        environment["CUDA_VISIBLE_DEVICES"] = ""
-    max_bytes = int(_MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / side_by_side)
-    conditions = {"side_by_side": side_by_side, "threads": threads}
-    queue, children, time_left = TrainingQueue(waiting), ChildProcesses(), TimeLeft(waiting)
-    of_thread = threading.local()
-    processes: list[TrainingProcess] = []
+    trainers = _Trainers(waiting, side_by_side, threads, _environment(threads, use_gpus=jobs == 1), say)
+    time_left, began, numbers = TimeLeft(waiting), time.monotonic(), itertools.count(1)
 
-    def start_thread() -> None:
-        of_thread.process = TrainingProcess(environment, children, max_bytes)
-        processes.append(of_thread.process)
+    def report(training: Training, outcome: float | InputError) -> None:
+        seconds_left = time_left.after(training, time.monotonic() - began)
+        label = f"[{next(numbers)}/{len(waiting)}] {training.run.name}, seed {training.seed}"
+        if isinstance(outcome, InputError):
+            failed[training.run.name] = str(outcome)
+            say(f"{label}: {outcome}")
+        else:
+            say(f"{label}: {outcome:.0f} s{_time_left_text(seconds_left)}")
 
-    def train_next() -> tuple[Training, float | InputError] | None:
-        training = queue.take(of_thread.process.compiled)
+    trainers.train(report)
+    return failed
+
+
+def _environment(threads: int, use_gpus: bool) -> dict[str, str]:
+    """The environment variables of a training."""
+    names = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(threads))
+    return environment if use_gpus else environment | {"CUDA_VISIBLE_DEVICES": ""}
+
+
+class _Trainers:
+    """Threads that take trainings from a queue, each with a process that trains them.
+
+    Args:
+        waiting: the trainings.
+        side_by_side: number of threads.
+        threads: of each training, to be saved with its time.
+        environment: environment variables of the processes.
+        say: prints a line while a training waits for another process.
+    """
+
+    def __init__(
+        self,
+        waiting: Sequence[Training],
+        side_by_side: int,
+        threads: int,
+        environment: Mapping[str, str],
+        say: Callable[[str], None],
+    ):
+        self._num_trainings, self._side_by_side = len(waiting), side_by_side
+        self._conditions = {"side_by_side": side_by_side, "threads": threads}
+        self._environment, self._say = environment, say
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self._max_bytes = int(_MEMORY_SHARE * memory / side_by_side)
+        self._queue, self._children = TrainingQueue(waiting), ChildProcesses()
+        self._of_thread = threading.local()
+        self._processes: list[TrainingProcess] = []
+
+    def train(self, report: Callable[[Training, float | InputError], None]) -> None:
+        """Train all, and report the seconds or the failure of each as soon as it ends.
+
+        Raises:
+            KeyboardInterrupt: for Ctrl-C or SIGTERM. All running trainings have saved a checkpoint and ended.
+        """
+        try:
+            with (
+                _interrupted_by_signals(),
+                ThreadPoolExecutor(self._side_by_side, initializer=self._start_thread) as pool,
+            ):
+                futures = [pool.submit(self._train_next) for _ in range(self._num_trainings)]
+                try:
+                    for future in as_completed(futures):
+                        if (result := future.result()) is not None:  # otherwise the queue is closed
+                            report(*result)
+                except BaseException:
+                    self._queue.close()
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    self._children.end()
+                    raise
+        finally:
+            for process in self._processes:
+                process.close()
+
+    def _start_thread(self) -> None:
+        self._of_thread.process = TrainingProcess(self._environment, self._children, self._max_bytes)
+        self._processes.append(self._of_thread.process)
+
+    def _train_next(self) -> tuple[Training, float | InputError] | None:
+        process: TrainingProcess = self._of_thread.process
+        training = self._queue.take(process.compiled)
         if training is None:
             return None
         try:
-            with training_lock(training, children, say) as lock:
-                return training, _train(training, of_thread.process, lock, conditions)
+            with training_lock(training, self._children, self._say) as lock:
+                return training, _train(training, process, lock, self._conditions)
         except (InputError, OSError) as error:  # such as a log that may not be written
             return training, InputError(str(error))
         finally:
-            queue.done(training)
-
-    began = time.monotonic()
-    try:
-        with _interrupted_by_signals(), ThreadPoolExecutor(side_by_side, initializer=start_thread) as pool:
-            futures = [pool.submit(train_next) for _ in waiting]
-            try:
-                for number, future in enumerate(as_completed(futures), start=1):
-                    result = future.result()
-                    if result is None:  # the queue is closed
-                        continue
-                    training, outcome = result
-                    seconds_left = time_left.after(training, time.monotonic() - began)
-                    label = f"[{number}/{len(waiting)}] {training.run.name}, seed {training.seed}"
-                    if isinstance(outcome, InputError):
-                        failed[training.run.name] = str(outcome)
-                        say(f"{label}: {outcome}")
-                    else:
-                        say(f"{label}: {outcome:.0f} s{_time_left_text(seconds_left)}")
-            except BaseException:
-                queue.close()
-                pool.shutdown(wait=False, cancel_futures=True)
-                children.end()
-                raise
-    finally:
-        for process in processes:
-            process.close()
-    return failed
+            self._queue.done(training)
 
 
 def times_of(folder: Path) -> dict[str, float]:

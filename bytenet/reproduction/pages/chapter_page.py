@@ -9,6 +9,7 @@ from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.shared.translation_scores import bootstrap_of_one
 from bytenet.reproduction.pages.chapters import Chapter
 from bytenet.reproduction.pages.published_result import PublishedResult, heading
 
@@ -42,7 +43,7 @@ def _section(result: PublishedResult, folder: Path, common: Mapping[str, str]) -
     elif files.picture.is_file():
         parts.append(f"![{experiment.title}]({relative(files.picture, folder)})")
     if result.verdicts:
-        parts.append(_short_verdicts(result.verdicts))
+        parts.append(_short_verdicts(result))
     facts = {"evidence": f"{result.basis.evidence}; size: {result.basis.size}"}
     facts["command"] = code(experiment.command(result.scale, result.num_seeds))
     facts |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
@@ -53,17 +54,25 @@ def _section(result: PublishedResult, folder: Path, common: Mapping[str, str]) -
     return "\n\n".join(parts)
 
 
-def _short_verdicts(verdicts: Sequence[Verdict]) -> str:
+def _short_verdicts(result: PublishedResult) -> str:
     return table(
-        ("quantity", "thesis", "measured", "95 % interval", "verdict"),
+        ("quantity", "thesis", "measured", "95 % interval", "trainings", "verdict"),
         (
             (
                 cell(verdict.quantity), cell(number_text(verdict.printed)), cell(number_text(verdict.measured)),
-                interval_text(verdict.interval), f"**{verdict.outcome}**",
+                _interval(verdict), result.seeds_text(verdict), f"**{verdict.outcome}**",
             )
-            for verdict in verdicts
+            for verdict in result.verdicts
         ),
     )  # fmt: skip
+
+
+def _interval(verdict: Verdict) -> str:
+    """The interval over trainings; of a single training, the one over sentences, if it has one."""
+    if verdict.interval is not None or verdict.seeds > 1:
+        return interval_text(verdict.interval)
+    over_sentences = bootstrap_of_one(verdict.note)
+    return f"{over_sentences} (over sentences)" if over_sentences else ""
 
 
 def _data_table(rows: Table) -> str:

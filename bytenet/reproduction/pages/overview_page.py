@@ -8,6 +8,7 @@ from bytenet.markdown import anchor, cell, table
 from bytenet.reproduction.engine.experiment import Experiment
 from bytenet.reproduction.engine.judging import FEWEST_FOR_SPREAD
 from bytenet.reproduction.engine.number_format import interval_text, number_text
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links
@@ -117,19 +118,29 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
 
 
 def _findings_summary(results: Sequence[PublishedResult]) -> str:
-    verdicts = [verdict for result in results for verdict in result.verdicts]
+    verdicts = [verdict for result in results if result.experiment.is_thesis for verdict in result.verdicts]
+    beyond = [verdict for result in results if not result.experiment.is_thesis for verdict in result.verdicts]
     contradictions = sum(verdict.contradicts for verdict in verdicts)
     qualifications = sum(verdict.qualifies for verdict in verdicts)
-    unjudged = sum(verdict.outcome == "no claim" for verdict in verdicts)
     missed = sum(verdict.outcome in MISSED for verdict in verdicts)
-    return (
-        f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
-        f"does not confirm the thesis. Of these, {contradictions} "
+    of_thesis = (
+        f"The page has {len(verdicts)} single comparisons with the thesis. {_unjudged(verdicts)} of them allow no "
+        f"claim. In {missed}, our result does not confirm the thesis. Of these, {contradictions} "
         f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others may have "
         "other reasons: another text, another size, other settings, a rounded number, or chance. "
         f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )
+    if not beyond:
+        return of_thesis
+    return (
+        f"{of_thesis}\n\nThe page also has {len(beyond)} comparisons of experiments beyond the thesis. "
+        f"{_unjudged(beyond)} of them allow no claim."
+    )
+
+
+def _unjudged(verdicts: Sequence[Verdict]) -> int:
+    return sum(verdict.outcome == "no claim" for verdict in verdicts)
 
 
 def _chapter_list(results: Sequence[PublishedResult], folder: str) -> str:

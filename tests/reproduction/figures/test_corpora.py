@@ -8,6 +8,9 @@ from bytenet.datasets import Pairs
 from bytenet.reproduction import Work
 from bytenet.reproduction.figures.corpora import lengths, samples, texts
 
+(LENGTHS,) = lengths.EXPERIMENTS
+NEWS, EUROPARL, DIGITS, ODD_PAIRS = samples.EXPERIMENTS
+
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
@@ -19,7 +22,7 @@ def work(tmp_path, monkeypatch):
     return at
 
 
-@pytest.mark.parametrize("experiment", [*lengths.EXPERIMENTS, *samples.EXPERIMENTS], ids=lambda one: one.name)
+@pytest.mark.parametrize("experiment", [LENGTHS, NEWS, EUROPARL, DIGITS, ODD_PAIRS], ids=lambda one: one.name)
 def test_smoke_scale_needs_no_corpus(work, experiment, tmp_path):
     table = experiment.measure(work("smoke"))
     assert len({tuple(row) for row in table}) == 1
@@ -33,12 +36,12 @@ def test_smoke_scale_needs_no_corpus(work, experiment, tmp_path):
 def test_lengths_are_counted_and_densities_sum_to_one(work, monkeypatch):
     pairs = Pairs(["a" * length for length in (70, 75, 80, 80, 120)], ["b" * 60] * 2 + ["b" * 80] * 3)
     monkeypatch.setattr(texts, "newstest", lambda years: pairs)
-    table = lengths._measure_lengths(work("cpu"))
+    table = LENGTHS.measure(work("cpu"))
     assert sum(row["source_sentences"] for row in table) == 5
     assert table[80]["source_sentences"] == 2
     assert table[120]["target_sentences"] == 0
     assert sum(row["target_density"] for row in table) == pytest.approx(1, abs=0.05)
-    verdicts = {verdict.quantity: verdict for verdict in lengths._length_verdicts(table, "cpu")}
+    verdicts = {verdict.quantity: verdict for verdict in LENGTHS.verdicts(table, "cpu")}
     assert verdicts["most frequent length, German, characters"].outcome == "agrees"
     assert verdicts["longest sentence in the figure, characters"].measured == 120
 
@@ -54,7 +57,7 @@ def test_density_has_the_bandwidth_of_r():
 
 
 def test_digit_pairs_are_checked_with_another_dictionary(work, monkeypatch):
-    table = samples._measure_digits(work("smoke"))
+    table = DIGITS.measure(work("smoke"))
     assert table[0] == {"pairs": 1000, "invalid": 0, "source": "", "target": ""}
     assert table[1]["target"] == "452"
     monkeypatch.setattr(
@@ -62,9 +65,9 @@ def test_digit_pairs_are_checked_with_another_dictionary(work, monkeypatch):
         "digits",
         lambda seed, size: Pairs(["one two", "six"], ["12", "7"]),
     )
-    table = samples._measure_digits(work("smoke"))
+    table = DIGITS.measure(work("smoke"))
     assert table[0]["invalid"] == 1
-    assert samples._digits_verdicts(table, "cpu")[0].outcome == "not shown"
+    assert DIGITS.verdicts(table, "cpu")[0].outcome == "not shown"
 
 
 @pytest.mark.parametrize(
@@ -73,14 +76,14 @@ def test_digit_pairs_are_checked_with_another_dictionary(work, monkeypatch):
 )
 def test_number_of_pairs_is_judged_only_for_the_whole_corpus(pairs, outcome):
     rows = [{"printed": 0, "pairs": pairs, "source": "", "target": ""}]
-    assert samples._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
+    assert EUROPARL.verdicts(rows, "cpu")[-1].outcome == outcome
 
 
 def test_odd_pairs_of_a_sample_give_no_claim(work, monkeypatch):
     monkeypatch.setattr(samples, "europarl", lambda scale: Pairs(["", "x", "same", "ok"], ["a", "y" * 30, "same", "o"]))
-    table = samples._measure_odd_pairs(work("cpu"))
+    table = ODD_PAIRS.measure(work("cpu"))
     assert [(row["of_this_kind"], row["line"]) for row in table] == [(1, 1), (1, 3), (1, 2)]
-    empty, share = samples._odd_verdicts(table, "cpu")
+    empty, share = ODD_PAIRS.verdicts(table, "cpu")
     assert (empty.outcome, empty.measured) == ("no claim", 1)
     assert share.measured == pytest.approx(0.75)
 
@@ -89,9 +92,9 @@ def test_pairs_shown_in_the_thesis_are_found_in_the_corpus(work, monkeypatch):
     shown = [f"{start} ..." for start in samples._NEWS_SHOWN]
     pairs = Pairs(["Anderes", *shown], ["other", "a" * 60, "b", "c"])
     monkeypatch.setattr(texts, "newstest", lambda years: pairs)
-    table = samples._measure_news(work("cpu"))
+    table = NEWS.measure(work("cpu"))
     assert [row["source"] for row in table if row["printed"]] == shown
-    verdicts = {verdict.quantity: verdict for verdict in samples._news_verdicts(table, "cpu")}
+    verdicts = {verdict.quantity: verdict for verdict in NEWS.verdicts(table, "cpu")}
     assert verdicts["printed pairs that are in the corpus"].outcome == "agrees"
     assert verdicts["pairs of NewsTest 2015"].contradicts
 
@@ -104,7 +107,7 @@ def test_picture_of_lengths_shows_thesis_peak_and_longest_sentences(tmp_path, fi
         }
         for length in range(10)
     ]  # fmt: skip
-    lengths._plot_lengths(table, tmp_path / "picture.png")
+    LENGTHS.plot(table, tmp_path / "picture.png")
     assert [text.get_text() for text in figures[0].legends[0].get_texts()] == [
         "source (German), here: peak at 4, longest 9",
         "target (English), here: peak at 3, longest 7",

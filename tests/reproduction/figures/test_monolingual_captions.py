@@ -13,7 +13,7 @@ from bytenet.reproduction.figures.captions import monolingual_captions as captio
 from bytenet.reproduction.figures.captions import runs as trainings
 from bytenet.reproduction.figures.captions import tuning
 
-BOTH_EXPERIMENTS = captions.EXPERIMENTS + tuning.EXPERIMENTS
+BOTH_EXPERIMENTS = CAPTIONS, TUNING = *captions.EXPERIMENTS, *tuning.EXPERIMENTS
 CONTROL, BACK, MARGINAL = trainings.CONTROL, trainings.BACK, trainings.MARGINAL
 
 
@@ -92,7 +92,7 @@ def test_scores_of_a_training_come_from_its_kept_model(tmp_path):
         "4,40,300,1.1,7,27",
     ]
     (tmp_path / "metrics.csv").write_text("".join(f"{line}\n" for line in lines))
-    columns = trainings.validation_of(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
+    columns = trainings.kept_and_last_scores_of(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
     assert columns == {
         "val_loss": 1.2, "val_bleu": 6, "val_chrf": 28, "last_val_loss": 1.1, "last_val_bleu": 7, "last_val_chrf": 27,
         "best_step": 30, "steps": 40, "minutes": 5,
@@ -104,16 +104,16 @@ def test_text_helps_only_if_whole_interval_over_seeds_is_positive():
         rows = [row(CONTROL, seed, 8.0) for seed in (1, 2, 3)]
         return rows + [row(BACK, seed, bleu, bleu - 8) for seed, bleu in enumerate(bleus, start=1)]
 
-    clear = gain_verdict(captions._verdicts(table([9.0, 9.1, 9.2]), "cpu"), BACK)
+    clear = gain_verdict(CAPTIONS.verdicts(table([9.0, 9.1, 9.2]), "cpu"), BACK)
     assert clear.outcome == "shown"
     assert clear.measured == pytest.approx(1.1)
     assert clear.interval[0] > 0
     assert "0.50 to 1.50" in clear.note
-    assert gain_verdict(captions._verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).outcome == "not shown"
-    assert "worse" not in gain_verdict(captions._verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).note
+    assert gain_verdict(CAPTIONS.verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).outcome == "not shown"
+    assert "worse" not in gain_verdict(CAPTIONS.verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).note
     for part in ([9.0], [9.0, 9.1]):
-        assert gain_verdict(captions._verdicts(table(part), "cpu"), BACK).outcome == "no claim", "not all seeds"
-    worse = gain_verdict(captions._verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK)
+        assert gain_verdict(CAPTIONS.verdicts(table(part), "cpu"), BACK).outcome == "no claim", "not all seeds"
+    worse = gain_verdict(CAPTIONS.verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK)
     assert worse.outcome == "not shown"
     assert worse.note.startswith("it is worse")
 
@@ -121,14 +121,14 @@ def test_text_helps_only_if_whole_interval_over_seeds_is_positive():
 def test_gains_over_the_pairs_alone_are_reported_too():
     rows = [row(CONTROL, seed, 7.0) for seed in (1, 2, 3)] + [row(trainings.PAIRS, seed, 9.0) for seed in (1, 2, 3)]
     rows += [row(BACK, seed, bleu) for seed, bleu in enumerate((8.0, 8.1, 8.2), start=1)]
-    verdicts = captions._verdicts(rows, "cpu")
+    verdicts = CAPTIONS.verdicts(rows, "cpu")
     assert gain_verdict(verdicts, BACK).outcome == "shown"
     over_pairs = gain_verdict(verdicts, BACK, trainings.PAIRS)
     assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "no claim"), "trained less long"
 
 
 def test_gains_over_a_control_from_elsewhere_have_no_bootstrap():
-    verdict = gain_verdict(captions._verdicts([row(CONTROL, 1, 8.0), row(BACK, 1, 9.0)], "cpu"), BACK)
+    verdict = gain_verdict(CAPTIONS.verdicts([row(CONTROL, 1, 8.0), row(BACK, 1, 9.0)], "cpu"), BACK)
     assert (verdict.measured, verdict.note) == (1.0, "not bootstrapped over sentences")
 
 
@@ -140,7 +140,7 @@ def test_marginal_is_compared_with_back_translation_by_seed():
         row(MARGINAL, 2, 11.0),
         row(MARGINAL, 3, 0.0),
     ]
-    verdict = gain_verdict(captions._verdicts(table, "cpu"), MARGINAL, BACK)
+    verdict = gain_verdict(CAPTIONS.verdicts(table, "cpu"), MARGINAL, BACK)
     assert (verdict.measured, verdict.seeds, verdict.outcome) == (1.0, 2, "no claim")
 
 
@@ -158,11 +158,11 @@ def test_choice_that_is_not_the_best_try_is_reported():
     chosen = trainings.CHOSEN[trainings.PAIRS]
     other = next(choice for choice in trainings.TRIES[trainings.PAIRS] if choice != chosen)
     for best, told in ((chosen, False), (other, True)):
-        (verdict,) = tuning._verdicts(table(best), "cpu")
+        (verdict,) = TUNING.verdicts(table(best), "cpu")
         assert (verdict.outcome, verdict.measured) == ("no claim", 28.0)
         assert verdict.note.count("chrF") == len(trainings.TRIES[trainings.PAIRS])
         assert ("takes another: dropout 0.2" in verdict.note) == told
-        (of_a_part,) = tuning._verdicts(table(best)[1:], "cpu")
+        (of_a_part,) = TUNING.verdicts(table(best)[1:], "cpu")
         assert of_a_part.note.endswith("; 1 to come")
 
 
@@ -176,7 +176,7 @@ def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
     for name, content in zip(("few", "mine"), re.findall(r"```yaml\n(.*?)```", page, re.DOTALL), strict=True):
         (tmp_path / f"{name}.yaml").write_text(content, encoding="utf-8")
     on_captions = [f"data.{setting}" for setting in ("corpus=multi30k", "source_language=de", "target_language=en")]
-    assert load_config(tmp_path / "few.yaml").model == load_config("pairs-2k", on_captions).model
+    assert load_config(tmp_path / "few.yaml").model == load_config("pairs-2k-convs2s", on_captions).model
     mine, preset = load_config(tmp_path / "mine.yaml"), load_config("multi30k-semi")
     assert mine.semi_supervised == preset.semi_supervised
     assert (mine.decoding.beam_size, mine.decoding.length_penalty) == (5, preset.decoding.length_penalty)
@@ -191,26 +191,26 @@ def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
 
 def test_trainings_that_kept_their_start_model_are_reported():
     improved, kept = row(MARGINAL, 1, 9.0), row(MARGINAL, 2, 9.0) | {"best_step": 0}
-    note = captions._verdicts([improved, kept], "cpu")[0].note
+    note = CAPTIONS.verdicts([improved, kept], "cpu")[0].note
     assert note.endswith("starting weights kept in 1, because no later epoch was better")
-    assert "kept" not in captions._verdicts([improved], "cpu")[0].note
+    assert "kept" not in CAPTIONS.verdicts([improved], "cpu")[0].note
     control = [row(CONTROL, seed, 9.5) for seed in (1, 2)]
     assert (
         "starting weights kept in 1"
-        in gain_verdict(captions._verdicts([improved, kept, *control], "cpu"), MARGINAL).note
+        in gain_verdict(CAPTIONS.verdicts([improved, kept, *control], "cpu"), MARGINAL).note
     )
     back = [row(BACK, seed, 9.5) for seed in (1, 2)]
     assert (
         "starting weights kept in 1"
-        in gain_verdict(captions._verdicts([improved, kept, *back], "cpu"), MARGINAL, BACK).note
+        in gain_verdict(CAPTIONS.verdicts([improved, kept, *back], "cpu"), MARGINAL, BACK).note
     )
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
-    notes = [tuning._verdicts([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
+    notes = [TUNING.verdicts([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
     assert ["were kept" in note for note in notes] == [True, False]
 
 
 def test_picture_of_partial_results_is_drawn(tmp_path):
     table = [row(CONTROL, 1, 8.0), row(BACK, 1, 9.0, 1.0), row(BACK, 2, 9.5)]
-    captions._plot(table, tmp_path / "part.png")
+    CAPTIONS.plot(table, tmp_path / "part.png")
     assert (tmp_path / "part.png").read_bytes().startswith(b"\x89PNG")

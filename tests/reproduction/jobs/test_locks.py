@@ -4,7 +4,6 @@ import errno
 import os
 import signal
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,7 +63,7 @@ def held_by_another(folder):
         yield lock
 
 
-def test_lock_of_killed_process_is_released(trainer, tmp_path):
+def test_lock_of_killed_process_is_released(trainer, tmp_path, wait_for):
     program = (
         "import sys, time; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire();"
         "print('locked', flush=True); time.sleep(60)"
@@ -76,8 +75,7 @@ def test_lock_of_killed_process_is_released(trainer, tmp_path):
         sys.executable, [sys.executable, "-c", program, str(path)], os.environ,
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(tmp_path / "output"), os.O_WRONLY | os.O_CREAT, 0o600)],
     )  # fmt: skip
-    while not (tmp_path / "output").exists() or not (tmp_path / "output").read_text():
-        time.sleep(0.01)
+    wait_for(lambda: (tmp_path / "output").exists() and (tmp_path / "output").read_text(), "the lock")
 
     def say(line):
         if "waiting" in line:

@@ -59,6 +59,9 @@ def test_training_on_prepared_files_is_measured_unless_they_have_changed(train, 
     work = Work("cpu", (1, 2, 3), tmp_path, told.append)
     assert [seed for seed, _ in work.finished(on_text("a\n"))] == [1, 2]
     assert told == []
+    assert [seed for seed, _ in work.measuring(on_text("a\n"))] == [1, 2]
+    assert told == ["measuring one, seed 1", "measuring one, seed 2"]
+    told.clear()
     assert work.finished(on_text("b\n")) == []
     assert ["was trained with another text." in line for line in told] == [True, True]
 

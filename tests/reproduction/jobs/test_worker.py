@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -115,11 +114,10 @@ def test_failed_run_is_tried_again(tmp_path):
     assert train(tmp_path, run("one", dim=4)) == {}
 
 
-def test_interruption_ends_processes_after_a_checkpoint(tmp_path):
+def test_interruption_ends_processes_after_a_checkpoint(tmp_path, wait_for):
     def interrupt(line):
         if line.startswith("[1/"):
-            while not (tmp_path / "runs" / "long" / "seed-1" / "training").exists():
-                time.sleep(0.01)
+            wait_for((tmp_path / "runs" / "long" / "seed-1" / "training").exists, "the training")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -145,12 +143,11 @@ def job(tmp_path, name, dim):
 
 
 @pytest.mark.parametrize("how", ["signal", "end of input"])
-def test_training_stops_on_signal_or_end_of_input(how, tmp_path):
+def test_training_stops_on_signal_or_end_of_input(how, tmp_path, wait_for):
     with start_worker(tmp_path) as worker:
         worker.stdin.write(job(tmp_path, "long", dim=12) + "\n")
         worker.stdin.flush()
-        while not (tmp_path / "long" / "training").exists():
-            time.sleep(0.01)
+        wait_for((tmp_path / "long" / "training").exists, "the training")
         if how == "signal":
             worker.send_signal(signal.SIGTERM)
         else:

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from bytenet.errors import InputError
 from bytenet.markdown import anchor
 from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun, Verdict
 from bytenet.reproduction.engine.results import ResultFiles, write_record, write_table
@@ -62,6 +63,12 @@ def pages(tmp_path, monkeypatch):
         return texts | {"": path.read_text(encoding="utf-8")}
 
     return write
+
+
+def test_the_name_of_the_second_page_is_refused_for_the_overview(tmp_path):
+    with pytest.raises(InputError, match=r"thesis-and-code\.md is the name of the second page\. Give --page another"):
+        write_pages(tmp_path / "thesis-and-code.md", tmp_path / "results")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -176,6 +183,35 @@ def test_top_of_the_page_counts_comparisons_without_a_claim_and_those_that_diffe
     (line,) = [line for line in text.split("\n") if f"(#{anchor(CONTRADICTIONS)})" in line]
     assert re.findall(r"\d+", line) == ["7", "2", "3", "0", "0"]  # all, no claim, differ, contradict, qualify
     assert re.search(r"\b1 of 3\b", text)
+
+
+def test_comparisons_beyond_the_thesis_are_counted_by_themselves(pages, result, monkeypatch):
+    beyond = experiment("search", "trained, beyond the thesis", needs=Needs(), is_thesis=False)
+    monkeypatch.setattr("bytenet.reproduction.pages.write_pages.all_experiments", lambda: [*EXPERIMENTS, beyond])
+    judged, unjudged = (
+        Verdict(quantity=outcome, printed=1.0, measured=2.0, outcome=outcome) for outcome in ("not shown", "no claim")
+    )
+    result("fig-2.1", verdicts=[judged])
+    result("search", verdicts=[judged, unjudged, unjudged])
+    lines = pages()[""].split("\n")
+    (of_thesis,) = [line for line in lines if f"(#{anchor(CONTRADICTIONS)})" in line]
+    assert re.findall(r"\d+", of_thesis) == ["1", "0", "1", "0", "0"]
+    assert "The page also has 3 comparisons of experiments beyond the thesis. 2 of them allow no claim." in lines
+
+
+@pytest.mark.parametrize(
+    ("note", "interval"),
+    [
+        ("bootstrap over sentences, by trial: 1.20 to 3.40; length ratio 0.9", "1.20 to 3.40 (over sentences)"),
+        ("not bootstrapped over sentences; length ratio 0.9", ""),
+    ],
+)
+def test_chapter_shows_trainings_and_the_interval_over_sentences_of_a_single_one(pages, result, note, interval):
+    several = Verdict(quantity="b", printed="", measured=2.0, interval=(1.5, 2.5), seeds=3, note=note)
+    result("fig-2.1", verdicts=[Verdict(quantity="a", printed="", measured=2.0, note=note), several])
+    text = pages()["chapter-2.md"]
+    assert row_of(text, "a ") == ["a", "", "2", interval, "1", "**no claim**"]
+    assert row_of(text, "b ") == ["b", "", "2", "1.5 to 2.5", "3", "**no claim**"]
 
 
 @pytest.mark.parametrize(

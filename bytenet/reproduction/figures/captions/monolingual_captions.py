@@ -22,8 +22,8 @@ from bytenet.reproduction.figures.captions.runs import (
     MARGINAL,
     PAIRS,
     WAYS,
+    kept_and_last_scores_of,
     training_of,
-    validation_of,
 )
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -32,6 +32,7 @@ from bytenet.reproduction.figures.shared.translation_scores import (
     bootstrap_note,
     draw_trainings,
     scores_and_gains,
+    with_gains,
 )
 
 _SEEDS = 3
@@ -39,15 +40,15 @@ _COMPARED = [way for way in WAYS if way != BACKWARD]
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and `validation_of`.
+    """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and validation scores.
 
     Test scores are `bleu`, `bleu_low`, `bleu_high`, the same for `chrf`, and `length_ratio`. `bleu_gain`, ... are the
     differences to the `CONTROL` of the same trial, with the interval of the paired bootstrap. They are empty if that
-    `CONTROL` is not finished.
+    `CONTROL` is not finished. The columns of the validation set are those of `kept_and_last_scores_of`.
     """
     runs = {way: training_of(way, work.scale) for way in _COMPARED}
     rows = [
-        {"way": way, "trial": trial, **scores, **validation_of(folder)}
+        {"way": way, "trial": trial, **scores, **kept_and_last_scores_of(folder)}
         for way, trial, folder, scores in scores_and_gains(work, runs, CONTROL, "test")
     ]
     return sorted(rows, key=lambda row: (_COMPARED.index(text_in(row, "way")), row["trial"]))
@@ -105,7 +106,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
         notes += _kept(table, way)
         if against == CONTROL:
-            notes.append(bootstrap_note(rows_where(table, way=way), f"{key}_gain"))
+            notes.append(bootstrap_note(rows_where(with_gains(table, "way", CONTROL), way=way), f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         verdicts.append(

@@ -121,7 +121,7 @@ def training_of(way: str, scale: Scale, choice: Choice | None = None) -> Trainin
     )  # fmt: skip
 
 
-def validation_of(folder: RunFolder) -> dict[str, float]:
+def kept_and_last_scores_of(folder: RunFolder) -> dict[str, float]:
     """`kept_model_columns` of a training, and the scores of its last model (`last_`)."""
     metrics = read_csv_log(folder.metrics_path)
     return kept_model_columns(metrics) | {f"last_{name}": metrics[name][-1] for name in VALIDATED}

@@ -19,8 +19,8 @@ from bytenet.reproduction.figures.contest.systems import (
     CONVS2S_WIDTH,
     MINUTES,
     convs2s_layers,
+    scores_and_speed_of,
     training_of,
-    validation_of,
 )
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
@@ -72,9 +72,9 @@ def _names(scale: Scale) -> list[str]:
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `model`, `trial`, and the values from `validation_of`. The test set is not used."""
+    """Rows of `model`, `trial`, and the values from `scores_and_speed_of`. The test set is not used."""
     return [
-        {"model": name, "trial": trial, **validation_of(folder)}
+        {"model": name, "trial": trial, **scores_and_speed_of(folder)}
         for name in _names(work.scale)
         for trial, folder in work.finished(_run(name, work.scale))
     ]

@@ -32,8 +32,7 @@ def _measure(work: Work) -> Table:
 
     rows: Table = []
     for system in _SYSTEMS:
-        for trial, folder in work.finished(run_of(system, work.scale, MINUTES)):
-            work.say(f"attention by offset: {system}, trial {trial}")
+        for trial, folder in work.measuring(run_of(system, work.scale, MINUTES)):
             pairs = pairs_of_split(folder, "validation")
             count = _PAIRS[work.scale]
             translator = Translator.from_run(folder.path)

@@ -57,10 +57,12 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if len(costs) == 4:
             _, first, middle, last = sorted(costs)
             expected = float(np.interp(middle, (first, last), (costs[first], costs[last])))
-            comparisons.append((middle, f"the line from {first} to {last}", expected))
+            comparisons.append(
+                (middle, f"the value on a straight line from {first:,} to {last:,} characters", expected)
+            )
         comparisons_of_all += [
             Verdict(
-                quantity=f"cost of a character at {length} characters, divided by {words}, {system}",
+                quantity=f"cost of a character at {length:,} characters, divided by {words}, {system}",
                 printed="not measured", measured=costs[length] / reference, note=note,
             )
             for length, words, reference in comparisons

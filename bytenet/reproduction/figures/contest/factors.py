@@ -15,20 +15,20 @@ from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.changes import BYTENET, CONVS2S, PAIRS, ChangedModel
 from bytenet.reproduction.figures.contest.gains import gain_verdicts, plot_gains
-from bytenet.reproduction.figures.contest.systems import validation_of
+from bytenet.reproduction.figures.contest.systems import scores_and_speed_of
 from bytenet.reproduction.figures.shared.translation_scores import scores_and_gains
 
 _KEY = "change"
 
 
 def _measure(work: Work, model: ChangedModel) -> Table:
-    """Rows of `change`, `trial`, validation scores, gains over the unchanged model of the trial, and `validation_of`.
+    """Rows of `change`, `trial`, validation scores, gains over the unchanged model of the trial, and more.
 
-    The columns of scores and gains are those of `scores_and_gains`.
+    The columns of scores and gains are those of `scores_and_gains`; the others come from `scores_and_speed_of`.
     """
     runs = {name: model.training(name, work.scale) for name in model.names(work.scale)}
     return [
-        {_KEY: name, "trial": trial, **scores, **validation_of(folder)}
+        {_KEY: name, "trial": trial, **scores, **scores_and_speed_of(folder)}
         for name, trial, folder, scores in scores_and_gains(work, runs, model.name, "validation")
     ]
 

@@ -7,9 +7,9 @@ from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
+from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, draw_trainings
+from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, draw_trainings, with_gains
 
 
 def gain_verdicts(table: Table, key: str, control: str, note: Callable[[Table], str]) -> list[Verdict]:
@@ -21,23 +21,24 @@ def gain_verdicts(table: Table, key: str, control: str, note: Callable[[Table], 
         control: the name of the control.
         note: what the verdicts of one name also say, from its rows.
     """
-    verdicts, changed = [], _with_gains(table, key, control)
+    verdicts, changed = [], with_gains(table, key, control)
     for name in texts_in(table, key):
         rows = rows_where(table, **{key: name})
+        judged = rows if name == control else rows_where(changed, **{key: name})
         for score_key, score in SCORES.items():
             column = score_key if name == control else f"{score_key}_gain"
-            values = list(by_trial(table if name == control else changed, column, **{key: name}).values())
+            values = list(by_trial(judged, column).values())
             if values:
                 quantity = f"validation {score}, {name}" if name == control else f"gain of {score}, {name}"
                 limits = SCORE if name == control else None
-                text = f"{bootstrap_note(rows, column)}; {note(rows)}"
+                text = f"{bootstrap_note(judged, column)}; {note(rows)}"
                 verdicts.append(mean_of(quantity, values, limits=limits, note=text))
     return verdicts
 
 
 def plot_gains(table: Table, path: Path, key: str, control: str) -> None:
     """Draw the gains over the control, a panel for each score. The arguments are those of `gain_verdicts`."""
-    changed = _with_gains(table, key, control)
+    changed = with_gains(table, key, control)
     names = texts_in(changed, key)
     figure = new_figure(1.6 + 0.32 * len(names), width=10.0)
     all_axes = figure.subplots(1, 2, sharey=True)
@@ -51,17 +52,3 @@ def plot_gains(table: Table, path: Path, key: str, control: str) -> None:
     all_axes[0].set_ylim(max(1, len(names)) - 0.5, -0.5)
     legend_below(figure, handles_of(all_axes))
     save(figure, path)
-
-
-def _with_gains(table: Table, key: str, control: str) -> Table:
-    """The rows without the control, with the differences of both scores to the control of the same trial as gains.
-
-    Rows of a trial without a control are left out. Joined rows have gains, too. Their control was translated on another
-    machine, so these gains have no bootstrap intervals.
-    """
-    controls = {int(row["trial"]): row for row in rows_where(table, **{key: control})}
-    return [
-        row | {f"{score}_gain": number_in(row, score) - number_in(controls[row["trial"]], score) for score in SCORES}
-        for row in table
-        if row[key] != control and row["trial"] in controls
-    ]

@@ -7,7 +7,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import RATE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
+from bytenet.reproduction.figures.contest.systems import SYSTEMS, scores_and_speed_of
 from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
@@ -67,10 +67,10 @@ def _measure(work: Work) -> Table:
 
     rows: Table = []
     for task, system in _cells():
-        for trial, folder in work.finished(_run(task, system, work.scale)):
+        for trial, folder in work.measuring(_run(task, system, work.scale)):
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", bootstrap=0)
             scores = {score.name: score.value for score in result.scores}
-            curve = validation_of(folder)
+            curve = scores_and_speed_of(folder)
             rows.append(
                 {"task": task, "system": system, "trial": trial, "exact": scores["exact-match"],
                  "bleu": scores["BLEU"], "minutes": curve["minutes"], "steps": curve["steps"]}

@@ -16,7 +16,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
+from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, scores_and_speed_of, training_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
@@ -36,7 +36,7 @@ def run_of(system: str, scale: Scale, minutes: int) -> TrainingRun:
 
 
 def measure(work: Work, systems: Iterable[str], minutes: int) -> Table:
-    """Rows of `system`, `trial`, test scores with bootstrap intervals, speeds, curve, and values of `validation_of`.
+    """Rows of `system`, `trial`, test scores with bootstrap intervals, speeds and curve; see `scores_and_speed_of`.
 
     `curve` is a text: after each evaluation "minutes:chrF" of the validation set, translated greedily. `by_length` is a
     text, too: for each quarter of the test set, from short to long sources, "mean characters:chrF".
@@ -45,10 +45,9 @@ def measure(work: Work, systems: Iterable[str], minutes: int) -> Table:
 
     rows: Table = []
     for system in systems:
-        for trial, folder in work.finished(run_of(system, work.scale, minutes)):
-            work.say(f"translating the test set: {system}, trial {trial}")
+        for trial, folder in work.measuring(run_of(system, work.scale, minutes)):
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
-            row: Row = {"system": system, "trial": trial, **validation_of(folder), **score_columns(result)}
+            row: Row = {"system": system, "trial": trial, **scores_and_speed_of(folder), **score_columns(result)}
             row["by_length"] = " ".join(f"{length:.1f}:{score:.2f}" for length, score in _by_length(result))
             row["written_a_second"] = sum(map(len, result.hypotheses)) / result.seconds
             metrics = read_csv_log(folder.metrics_path)

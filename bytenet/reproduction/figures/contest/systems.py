@@ -134,7 +134,7 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
     )  # fmt: skip
 
 
-def validation_of(folder: RunFolder) -> dict[str, float]:
+def scores_and_speed_of(folder: RunFolder) -> dict[str, float]:
     """`kept_model_columns` of a training, and its target characters a second."""
     metrics = read_csv_log(folder.metrics_path)
     return kept_model_columns(metrics) | {"characters_a_second": metrics["characters"][-1] / metrics["seconds"][-1]}

@@ -80,6 +80,7 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
 
         (run,) = runs(work.scale)
         folder = work.folders(run)[0]
+        work.say(f"measuring {run.name}, seed {work.seeds[0]}")
         pairs = pairs_of_split(folder, split)
         if work.scale == "cpu":
             pairs = pairs_of_lengths(pairs, *CPU_LENGTHS)

@@ -16,6 +16,7 @@ from bytenet.reproduction.figures.news.memorise_runs import fewer_steps_without_
 from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled
+from bytenet.reproduction.figures.shared.plots import shown_name
 from bytenet.reproduction.figures.shared.thesis_curves import MEMORISED, published_value
 
 CROSS_ENTROPY, BLEU = "sentence_cross_entropy", "bleu"
@@ -130,7 +131,7 @@ def _when_bleu_passes_50(
     table: Table, variant: str, printed: str, claim: Literal["lower", "higher"], contradicts: bool, source: str
 ) -> Verdict:
     own, other = (epoch_of_bleu(table, run, 50, _ALPHA) for run in (variant, "bytenet"))
-    when = [_epochs(values) for values in (own, other)]
+    when = [f"{_epochs(own)} for {shown_name(variant)}", f"{_epochs(other)} for {shown_name('bytenet')}"]
     # A ByteNet that never passes 50 would do so after its training at the earliest.
     ends = [float(epochs[-1]) for epochs, _ in series(table, "bytenet", "train_bleu").values()]
     differences = np.subtract(own, np.minimum(other, ends)).tolist()
@@ -138,7 +139,7 @@ def _when_bleu_passes_50(
     interval = interval_text(student_t(differences)) if learns else ""
     return comparison(
         f"train BLEU passes 50: {variant}, ByteNet", printed, differences if learns else [0.0] * len(own), claim,
-        measured=", ".join(when), contradicts=contradicts, source=source,
+        measured=" and ".join(when), contradicts=contradicts, source=source,
         note=f"the difference in epochs: {interval}, 95 %" if interval else "",
     )  # fmt: skip
 

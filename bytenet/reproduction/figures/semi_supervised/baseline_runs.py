@@ -102,7 +102,7 @@ def measure_baseline(work: Work) -> Table:
     early = 1 if work.scale == "smoke" else EPOCHS["bytenet"]
     rows: Table = []
     for form, num_pairs in baseline_cells():
-        for trial, folder in work.finished(_run(form, num_pairs, work.scale)):
+        for trial, folder in work.measuring(_run(form, num_pairs, work.scale)):
             metrics = read_csv_log(folder.metrics_path)
             rates = dict(zip(metrics["epoch"], metrics["val_misclassification"], strict=True))
             rows.append(

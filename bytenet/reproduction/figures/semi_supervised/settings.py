@@ -41,6 +41,7 @@ class _Variant:
         against: label of the way with which it is compared.
         cost: approximate cost relative to the training of the grid that it changes.
         of: settings of that training, a key of `SETTINGS`.
+        effect: the difference in words. "": the two labels, "A minus B".
     """
 
     settings: tuple[str, ...]
@@ -48,6 +49,7 @@ class _Variant:
     against: str = _PLAIN
     cost: float = 1.0
     of: str = "default"
+    effect: str = ""
 
 
 _BOTH_SIDES = "text of both sides"
@@ -61,7 +63,12 @@ VARIANTS = {
     "beam 10": _Variant(("semi_supervised.beam_size=10",), cost=1.3),
     "16 texts per step": _Variant(("semi_supervised.batch_size=16",), cost=1.25),  # as many as pairs, not half
     # With the defaults, no two hypotheses are equal, because the search skips symbols that write nothing.
-    f"same hypotheses merged, {_THESIS}": _Variant(("semi_supervised.duplicates=merge",), against=_THESIS, of="thesis"),
+    f"same hypotheses merged, {_THESIS}": _Variant(
+        ("semi_supervised.duplicates=merge",),
+        against=_THESIS,
+        of="thesis",
+        effect=f"effect of merging equal hypotheses, with {_THESIS}",
+    ),
     "batch statistics in the search": _Variant(("semi_supervised.batch_norm_statistics=batch",)),
     _BOTH_SIDES: _Variant(("semi_supervised.target_weight=0.2",), cost=1.6),
     # With source text alone, back-translation would only train the backward translator.
@@ -125,7 +132,7 @@ def _measure(work: Work) -> Table:
     """
     rows: Table = []
     for label in _labels(work.scale):
-        for trial, folder in work.finished(_run(label, work.scale)):
+        for trial, folder in work.measuring(_run(label, work.scale)):
             values = final_values(folder.path)
             rows.append(
                 {
@@ -169,7 +176,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         times = paired(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
         if times:
             notes.append(f"its steps take {fmean(own / other for own, other in times.values()):.2f} times as long")
-        quantity = f"validation misclassification, {label} minus {against}"
+        effect = VARIANTS[label].effect if label in VARIANTS else ""
+        quantity = f"validation misclassification, {effect or f'{label} minus {against}'}"
         if label == _NARROW:
             notes.append("with our settings; the thesis compares no beams")
             verdicts.append(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytenet.files import atomic_path
 from bytenet.picture_sizes import DPI, SMALL, WIDTH
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def new_figure(height: float, width: float = WIDTH) -> "Figure":
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a figure as PNG."""
-    figure.savefig(path, dpi=DPI)
+    """Write a figure as PNG. A file that stands there is only replaced when the new one is complete."""
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=DPI)
 
 
 def handles_of(all_axes: Sequence["Axes"]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.reproduction.engine.experiment import Row, Table, Work
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 """The scores by their columns."""
+_BOOTSTRAP = "bootstrap over sentences, by trial: "
+_SAME_GAIN = 0.05
+"""Gains over the same translations differ less: by the rounding of saved scores."""
 
 
 def score_columns(result: "Evaluation") -> Row:
@@ -64,13 +68,41 @@ def scores_and_gains(
 
     of_control: dict[int, Sequence[str]] = {}
     for name in sorted(runs, key=lambda name: name != control):
-        for trial, folder in work.finished(runs[name]):
-            work.say(f"translating the {split} set: {name}, trial {trial}")
+        for trial, folder in work.measuring(runs[name]):
             result = evaluate_run(folder.path, pairs_of_split(folder, split), split)
             if name == control:
                 of_control[trial] = result.hypotheses
             gains = gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
             yield name, trial, folder, score_columns(result) | gains
+
+
+def with_gains(table: Table, key: str, control: str) -> Table:
+    """The rows without the control, with the differences of both scores to the control of the same trial as gains.
+
+    Rows of a trial without a control are left out. Saved gains were measured against the control of that time. After
+    results were joined, this may be missing or another one: then the gain is computed again and has no bootstrap
+    interval. If the gain is the same up to `_SAME_GAIN`, the control is taken as the same, and the interval is kept.
+
+    Args:
+        table: rows with the column `trial` and those of `scores_and_gains`.
+        key: the column that names what is compared.
+        control: the name of the control.
+    """
+    controls = {row["trial"]: row for row in rows_where(table, **{key: control})}
+    return [
+        row | _gains_over(controls[row["trial"]], row)
+        for row in table
+        if row[key] != control and row["trial"] in controls
+    ]
+
+
+def _gains_over(control: Row, row: Row) -> Row:
+    gains: Row = {}
+    for score in SCORES:
+        column, gain = f"{score}_gain", number_in(row, score) - number_in(control, score)
+        is_same = row[column] != "" and abs(number_in(row, column) - gain) <= _SAME_GAIN
+        gains |= {column: gain} if is_same else _with_interval(column, gain, None)
+    return gains
 
 
 def bootstrap_note(rows: Table, column: str) -> str:
@@ -80,7 +112,13 @@ def bootstrap_note(rows: Table, column: str) -> str:
     ]
     if not intervals:  # gains, if the translations of the control were made on another machine
         return "not bootstrapped over sentences"
-    return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
+    return f"{_BOOTSTRAP}{', '.join(intervals)}"
+
+
+def bootstrap_of_one(note: str) -> str:
+    """The bootstrap interval that `bootstrap_note` wrote into the note of a verdict on one training; "" without one."""
+    _, found, rest = note.partition(_BOOTSTRAP)
+    return rest.partition(";")[0] if found else ""
 
 
 def draw_trainings(axes: Any, rows: Table, column: str, place: int) -> None:

@@ -83,6 +83,15 @@ def test_gains_over_a_preset_that_another_machine_translated_are_kept(tmp_path, 
     assert sorted(line.get_xdata()[0] for line in figures[-1].axes[0].lines)[1:] == [1.5, 2.5]
 
 
+def test_gains_over_another_control_than_the_present_one_lose_their_bootstrap():
+    table = factor_rows()
+    table[0] |= {"bleu": 20.5}  # the unchanged model of trial 1 was measured again, after its change
+    of_bleu, of_chrf = find_experiment("quality-factors").verdicts(table, "cpu")[2:]
+    assert of_bleu.measured == 1.75
+    assert "by trial: 2.50 to 2.50;" in of_bleu.note
+    assert "by trial: 1.50 to 1.50, 2.50 to 2.50;" in of_chrf.note
+
+
 def test_factors_are_drawn_and_judged_before_a_change_is_finished(tmp_path):
     experiment, preset = find_experiment("quality-factors"), factor_rows()[:2]
     experiment.plot(preset, tmp_path / "factors.png")

@@ -35,6 +35,9 @@ def test_costs_of_decoding_are_compared_with_short_texts_and_with_a_line():
     ]
     over_short, over_line = find_experiment("family-decoding").verdicts(rows, "cpu")
     assert over_short.measured == pytest.approx(4.0 / 9.0)
+    assert (
+        "at 800 characters, divided by the value on a straight line from 200 to 2,000 characters" in over_line.quantity
+    )
     assert over_line.measured == pytest.approx(3.0 / 2.0)  # the line has 1 at 200 and 4 at 2,000
     assert over_line.outcome == over_short.outcome == "no claim"
 

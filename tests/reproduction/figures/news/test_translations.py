@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -55,11 +53,8 @@ def test_missing_files_give_an_error_that_names_them(tmp_path, monkeypatch):
         translations.author_outputs("simplified")
 
 
-def test_rescoring_gives_the_scores_of_the_author(tmp_path):
-    if "BYTENET_DATA" not in os.environ:
-        pytest.skip("needs the thesis author's outputs: set BYTENET_DATA to a folder with thesis-results/")
-    if not (Path(os.environ["BYTENET_DATA"]) / "thesis-results").is_dir():
-        pytest.skip("there is no thesis-results/ in BYTENET_DATA")
+def test_rescoring_gives_the_scores_of_the_author(real_data, tmp_path):
+    real_data("thesis-results")
     experiment = translations.EXPERIMENTS[2]
     table = experiment.measure(Work("cpu", [1], tmp_path))
     assert table[0]["bytenet_bleu_equal"] == table[0]["simplified_bleu_equal"] == 2169

@@ -14,6 +14,7 @@ def test_unseen_sequences_are_not_in_training_or_test_sets():
     pairs = unseen_pairs()
     unseen = set(pairs.target)
     assert len(unseen) == len(pairs) == 20
+    assert all("20 sequences" in text for text in (EXPERIMENT.title, EXPERIMENT.basis.size))
     assert pairs.source == [" ".join(NAMES[int(digit)] for digit in numeral) for numeral in pairs.target]
     drawn = {(2, 1024), (11, 128)}
     for trial in range(1, 6):

@@ -3,7 +3,6 @@
 from statistics import fmean
 
 import pytest
-from matplotlib.figure import Figure
 
 from bytenet.reproduction.engine.results import read_table, write_table
 from bytenet.reproduction.engine.statistics import by_trial
@@ -26,11 +25,9 @@ def test_pictures_of_full_and_partial_results_are_drawn(experiment, keep, tmp_pa
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_picture_has_the_thesis_intervals_and_the_baseline(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, dpi: drawn.append(figure))
+def test_picture_has_the_thesis_intervals_and_the_baseline(figures, tmp_path):
     ERRORS.plot(table(0.8), tmp_path / "picture.png", NO_BASELINE)
-    axes = drawn[0].axes
+    axes = figures[0].axes
     assert [one.get_title() for one in axes[:3]] == [f"{size} labelled pairs" for size in LABELLED]
     settings = [one.get_ylabel().partition("\n")[0] for one in axes[::3]]
     assert settings == ["here, the thesis's settings", "here, our defaults"]

@@ -84,6 +84,14 @@ def test_continued_training_is_compared_with_one_of_equal_length():
     assert found == [f"{STARTED} minus 602 epochs", f"{STARTED}, only forward trained further minus {STARTED}"]
 
 
+def test_difference_from_the_thesis_settings_is_named_by_its_effect():
+    merged = "same hypotheses merged, the thesis's settings"
+    table = [row("the thesis's settings", 1, 0.2), row(merged, 1, 0.19)]
+    (verdict,) = EXPERIMENT.verdicts(table, "cpu")
+    assert verdict.quantity.endswith(", effect of merging equal hypotheses, with the thesis's settings")
+    assert verdict.measured == pytest.approx(-0.01)
+
+
 def test_time_of_continued_training_includes_its_start_training():
     table = [row("no unlabelled text", 1, 0.3, 40.0), row("602 epochs", 1, 0.2, steps=2000), row(STARTED, 1, 0.2)]
     (_, started) = EXPERIMENT.verdicts([*table, row("plain", 1, 0.2)], "cpu")[-2:]

@@ -1,8 +1,13 @@
 """Verdicts on handmade speeds: what is compared, and when it contradicts the thesis."""
 
+from concurrent.futures.process import BrokenProcessPool
+
 import pytest
 
+from bytenet.errors import InputError
+from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.engine.results import read_table, write_table
+from bytenet.reproduction.figures.time import speed
 from bytenet.reproduction.figures.time.speed_plots import plot_rates
 from bytenet.reproduction.figures.time.speed_verdicts import (
     bytenet_verdicts,
@@ -26,6 +31,15 @@ def table(kind="CPU", devices=(1, 2), **speeds):
         for model, both in speeds.items()
         for count, speed in zip(devices, both, strict=True)
     ]  # fmt: skip
+
+
+def test_a_measurement_that_was_killed_gives_advice(monkeypatch, tmp_path):
+    def in_new_process(*arguments):
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(speed, "in_new_process", in_new_process)
+    with pytest.raises(InputError, match=r"ended early\. It needs up to 8 GB of memory: free some, try again\."):
+        speed.EXPERIMENTS[0].measure(Work("thesis", (1,), tmp_path))
 
 
 def test_rates_of_one_case_are_in_the_order_of_turns():
