@@ -1,11 +1,10 @@
-"""Shared by all tests: few threads, a quiet TensorFlow, a plain terminal, conditions of marks, runs, and a browser."""
+"""Shared by all tests: few threads, a quiet TensorFlow, a plain terminal, runs, and a browser."""
 
 import gc
 import os
 import shutil
 import socket
 import subprocess
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import hypothesis
 import pytest
 import requests
 
+from . import waiting
 from .invoked_verbs import invoke_verb
 from .untrained_runs import BYTENET, TRANSFORMER, make_run
 
@@ -43,19 +43,8 @@ gc.set_threshold(50_000, 20, 50)
 hypothesis.settings.register_profile("bytenet", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("bytenet")
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run, and say why."""
-    no_gpu = pytest.mark.skip(reason="there is no NVIDIA GPU")
-    no_network = pytest.mark.skip(reason="needs the Internet; run with BYTENET_NETWORK=1")
-    for item in items:
-        if "gpu" in item.keywords and not Path("/dev/nvidia0").exists():
-            item.add_marker(no_gpu)
-        if "network" in item.keywords and os.environ.get("BYTENET_NETWORK") != "1":
-            item.add_marker(no_network)
-
-
-_PATIENCE_SECONDS = 90
+# The user's own folder of corpora. Some tests hide it.
+_REAL_DATA = os.environ.get("BYTENET_DATA", "")
 _CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 _DRIVER = shutil.which("chromedriver")
 _BROWSER_ARGUMENTS = [
@@ -79,19 +68,7 @@ def free_port():
 @pytest.fixture(scope="session")
 def wait_for():
     """A function that calls `answer` until its result is true, and returns it."""
-
-    def wait(answer, what: str):
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if value := answer():
-                    return value
-            except (requests.ConnectionError, requests.Timeout):
-                pass  # not ready yet
-            time.sleep(0.05)
-        raise TimeoutError(f"{what} did not come in {_PATIENCE_SECONDS} seconds.")
-
-    return wait
+    return waiting.wait_for
 
 
 @pytest.fixture
@@ -147,6 +124,37 @@ def model_path(run_folder, tmp_path_factory):
     )
     Translator.from_run(run_folder.path).export(path, languages=("de", "en"), max_length=40, card=card)
     return path
+
+
+@pytest.fixture
+def real_data(monkeypatch):
+    """A function that gives a folder of the user's own BYTENET_DATA by its name, and skips the test if there is none.
+
+    Inside the test, BYTENET_DATA is set.
+    """
+
+    def find(name: str) -> Path:
+        folder = Path(_REAL_DATA) / name
+        if not (_REAL_DATA and folder.is_dir()):
+            pytest.skip(f"needs {name}/ in the folder that BYTENET_DATA names")
+        monkeypatch.setenv("BYTENET_DATA", _REAL_DATA)
+        return folder
+
+    return find
+
+
+@pytest.fixture
+def ship(monkeypatch):
+    """A function that makes the models of a folder the pretrained ones."""
+    return lambda folder: monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: folder)
+
+
+@pytest.fixture
+def shipped(model_path, ship, monkeypatch, tmp_path):
+    """Ships the model file as de-en, and works in an empty folder. Gives the path of the file."""
+    ship(model_path.parent)
+    monkeypatch.chdir(tmp_path)
+    return model_path
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the state of processes from Linux's /proc")
-def test_it_ends_when_its_parent_is_killed(tmp_path):
+def test_a_child_ends_when_its_parent_is_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
@@ -68,14 +68,14 @@ def is_running(process):
         return False
 
 
-def test_it_has_the_environment_that_was_given():
+def test_a_child_has_the_environment_that_was_given():
     with new_process({"BYTENET_TEST": "set"}) as pool:
         assert pool.submit(os.getenv, "BYTENET_TEST").result() == "set"
     assert "BYTENET_TEST" not in os.environ
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
-def test_all_its_threads_share_one_heap(tmp_path):
+def test_all_threads_of_a_child_share_one_heap(tmp_path):
     script, heaps = tmp_path / "heaps.py", tmp_path / "heaps.xml"
     script.write_text(HEAPS)
     subprocess.run([sys.executable, str(script), str(heaps)], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Fixtures for the subcommands that follow training: pretrained models, and a run that was evaluated."""
+"""Fixtures for the subcommands that follow training: no pretrained models, and a run that was evaluated."""
 
 import shutil
 
@@ -8,17 +8,9 @@ from ..invoked_verbs import invoke_verb
 
 
 @pytest.fixture
-def shipped(model_path, monkeypatch, tmp_path):
-    """Ships the model file as de-en, and works in an empty folder."""
-    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: model_path.parent)
-    monkeypatch.chdir(tmp_path)
-    return model_path
-
-
-@pytest.fixture
-def nothing_shipped(monkeypatch, tmp_path):
+def nothing_shipped(ship, tmp_path):
     """A package without pretrained models."""
-    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: tmp_path / "pretrained")
+    ship(tmp_path / "pretrained")
 
 
 @pytest.fixture(scope="session")

@@ -120,10 +120,30 @@ def test_a_model_file_needs_a_folder_for_the_pictures(attentive_run_folder, invo
     assert (tmp_path / "out" / "1.png").exists()
 
 
-@pytest.mark.parametrize("arguments", [[], ["file", "--text", "a"], ["--text", "a", "--target", "file"]])
-def test_wrong_combinations_are_refused(run_folder, invoke, arguments):
-    result = invoke(attention, run_folder.path, *arguments)
+@pytest.mark.parametrize("given", [False, True], ids=["own translations", "given translations"])
+def test_only_the_first_sentences_are_drawn(attentive_run_folder, invoke, tmp_path, given):
+    (tmp_path / "source").write_text("ein\nzwei\ndrei\n", encoding="utf-8")
+    (tmp_path / "target").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    target = ["--target", tmp_path / "target"] if given else []
+    options = ("--max-sentences", 2, "--output", tmp_path / "out")
+    invoke(attention, attentive_run_folder.path, tmp_path / "source", *target, *options)
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.png")) == ["1.png", "2.png"]
+    assert "".join(json.loads((tmp_path / "out" / "2.json").read_text(encoding="utf-8"))["source"]) == "zwei⏎"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give SOURCE or --text, but not both."),
+        (["file", "--text", "a"], "Give SOURCE or --text, but not both."),
+        (["--text", "a", "--target", "file"], "--target needs SOURCE."),
+        (["--text", " ", "--text", ""], "There is no sentence to draw: all lines are blank."),
+    ],
+)
+def test_wrong_arguments_are_refused(attentive_run_folder, invoke, arguments, message):
+    result = invoke(attention, attentive_run_folder.path, *arguments)
     assert result.exit_code == UsageError.exit_code
+    assert message in result.stderr
 
 
 def test_places_without_a_panel_are_empty(tmp_path, monkeypatch):

@@ -1,9 +1,14 @@
-"""`bytenet benchmark serving`: which texts the server is asked for."""
+"""`bytenet benchmark serving`: which texts the server is asked for, and what is printed."""
+
+import json
+from dataclasses import asdict
 
 import pytest
 
 from bytenet.cli.benchmark.serving import serving
 from bytenet.profiling.benchmarks import serving as measurement
+from bytenet.profiling.benchmarks.serving import ServingCost
+from bytenet.profiling.benchmarks.serving.clients import Load
 from bytenet.trained_model import open_model
 
 
@@ -50,6 +55,39 @@ def test_texts_are_lines_that_the_server_does_not_split(texts_of, model_path, tm
     (tmp_path / "texts").write_text("\n".join([" eins ", "\u200b", long, f"  {fitting} ", decomposed, "eins"]))
     assert texts_of(model_path, "--texts", tmp_path / "texts") == ["eins", fitting, decomposed]
     assert said == [f"2 lines left out: blank, or longer than {most} characters"]
+
+
+def load(clients, requests_a_second, seconds=5.0):
+    return Load(clients, seconds, requests_a_second, 12.3, 45.6, {200: 1234, 503: 2}, wrong=1, texts=1000)
+
+
+@pytest.mark.parametrize(("later", "growth"), [(None, ""), (510_000_000, ", +2.0% after it")])
+def test_options_reach_the_measurement_whose_result_is_printed(
+    monkeypatch, invoke, model_path, tmp_path, later, growth
+):
+    calls = []
+    one_client = load(1, 10.0), load(1, 30.0)
+    cost = ServingCost(load(8, 3.0), one_client, load(8, 50.0, 99.6), 500_000_000, later, 1.26, 0.74)
+
+    def measure(*arguments, say):
+        calls.append(arguments)
+        return cost
+
+    monkeypatch.setattr(measurement, "measure_serving", measure)
+    (tmp_path / "texts").write_text("eins\n")
+    options = (model_path, "--texts", tmp_path / "texts", "--clients", 8, "--seconds", 2.5, "--beam-size", 4)
+    *rows, _, speedup, memory, start = invoke(serving, *options).stdout.splitlines()
+    printed = json.loads(invoke(serving, *options, "--json").stdout)
+    assert calls == 2 * [(model_path, ["eins"], ("de", "en"), 8, 2.5, ["--beam-size", "4"])]
+    assert [row.split()[:5] for row in rows[1:]] == [
+        ["8", "5", "3.0", "12", "46"], ["1", "5", "10.0", "12", "46"], ["8", "100", "50.0", "12", "46"],
+        ["1", "5", "30.0", "12", "46"],
+    ]  # fmt: skip
+    assert all(row.split()[5:] == ["200:", "1,234,", "503:", "2", "1,000", "1"] for row in rows[1:])
+    assert speedup == "2.5 times the requests of one client"
+    assert memory == f"memory of the server: 500 MB in the first minute{growth}"
+    assert start == ("first answer 1.3 seconds after the start, and 0.7 seconds after a start that follows kill -9")
+    assert printed == json.loads(json.dumps(asdict(cost))) | {"speedup": 2.5}
 
 
 @pytest.mark.thorough

@@ -128,14 +128,24 @@ def test_lines_stay_whole_for_scores_and_for_several_hypotheses(shipped, invoke)
     text = "ein Hund. Zwei Häuser!\n".encode()
     [[whole]] = Translator.from_pretrained("de-en").translate([text.decode().removesuffix("\n")], split_sentences=False)
     assert invoke(translate, "de-en", "--no-split", stdin=text).stdout == f"{whole.text}\n"
-    assert invoke(translate, "de-en", "--n-best", 2, stdin=text).stdout.split("\n")[0].endswith(f"\t{whole.text}")
+    best = invoke(translate, "de-en", "--n-best", 2, stdin=text)
+    assert best.stdout.split("\n")[0].endswith(f"\t{whole.text}")
+    assert ". 1 line has several sentences and was translated whole, because of --n-best. Give one" in best.stderr
+    two = invoke(translate, "de-en", "--n-best", 2, stdin=text * 2 + b"drei\n")
+    assert ". 2 lines have several sentences and were translated whole, because" in two.stderr
+    for options, lines in (
+        (("--n-best", 2), b"drei\n"),
+        (("--n-best", 2, "--no-split"), text),
+        (("--no-split",), text),
+    ):
+        assert "several sentences" not in invoke(translate, "de-en", *options, stdin=lines).stderr
     result = invoke(translate, "de-en", "--n-best", 2, "--split", stdin=text)
     assert result.exit_code == 2
     assert "--split gives one translation" in result.stderr
 
 
-def test_a_damaged_model_is_named(shipped, tmp_path, monkeypatch, invoke):
-    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: tmp_path)
+def test_a_damaged_model_is_named(shipped, tmp_path, ship, invoke):
+    ship(tmp_path)
     (tmp_path / "de-en.bytenet").write_bytes(shipped.read_bytes()[:-100])
     with pytest.raises(InputError, match=r"de-en\.bytenet is not a model file, or is damaged"):
         invoke(models)

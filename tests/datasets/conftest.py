@@ -1,15 +1,11 @@
 """Fixtures for corpora: folders that belong to one test, and a web server that can fail."""
 
 import gzip
-import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
-# The user's own folder, for tests on real corpora.
-REAL_DATA = os.environ.get("BYTENET_DATA")
 
 
 @pytest.fixture(autouse=True)
@@ -46,15 +42,6 @@ def data_folder(tmp_path, monkeypatch):
         return path
 
     return write
-
-
-@pytest.fixture
-def real_data(monkeypatch) -> Path:
-    """The user's BYTENET_DATA folder."""
-    if not REAL_DATA:
-        pytest.skip("BYTENET_DATA is not set; it names the folder of the real corpora")
-    monkeypatch.setenv("BYTENET_DATA", REAL_DATA)
-    return Path(REAL_DATA)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from tests.fuzz.campaign import Campaign
 from tests.fuzz.targets import TARGETS, target_class
 
 _CASES = {"models": 15, "model files": 40, "checkpoints": 40, "configurations": 60, "overrides": 60, "LiteRT files": 25}
-_FINDINGS = Path(__file__).with_name("findings")
+_FINDINGS = sorted(Path(__file__).with_name("findings").glob("*/*"))
+_OF_FOLDER = {name.replace(" ", "-"): name for name in TARGETS}
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -28,10 +29,12 @@ def test_no_damaged_file_gives_more_than_an_input_error(target, tmp_path):
     assert report.refused
 
 
-def test_no_earlier_finding_comes_back(target, tmp_path):
-    campaign = Campaign(target, tmp_path / "findings")
-    for path in sorted((_FINDINGS / target.name.replace(" ", "-")).glob("*")):
-        campaign.try_case(path.read_bytes())
+@pytest.mark.parametrize("path", _FINDINGS, ids=[f"{path.parent.name}, {path.name}" for path in _FINDINGS])
+def test_no_earlier_finding_comes_back(path, tmp_path):
+    assert path.parent.name in _OF_FOLDER, "the folder has the name of no target"
+    campaign = Campaign(target_class(_OF_FOLDER[path.parent.name])(tmp_path), tmp_path / "findings")
+    campaign.try_case(path.read_bytes())
+    assert campaign.report.cases == 1
     assert failures(campaign.report) == ({}, 0, 0, 0), campaign.report.findings
 
 

@@ -7,12 +7,7 @@ from bytenet.lite import Translator
 from bytenet.lite.__main__ import main
 from bytenet.lite.pretrained import is_pretrained, pretrained_names, pretrained_path
 
-
-@pytest.fixture(autouse=True)
-def shipped(model_path, monkeypatch, tmp_path):
-    """Ships the model file as de-en, and works in an empty folder."""
-    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: model_path.parent)
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("shipped")
 
 
 def test_names_are_those_of_the_files(model_path):

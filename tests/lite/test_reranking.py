@@ -8,7 +8,7 @@ import pytest
 
 from bytenet import decoding
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.lite import Translator, pretrained
+from bytenet.lite import Translator
 from bytenet.lite.__main__ import main
 from bytenet.lite.archive import Archive, packed
 from bytenet.lite.reranking import chosen_reranker
@@ -42,11 +42,11 @@ def backward_path(translator, tmp_path_factory):
 
 
 @pytest.fixture
-def shipped(model_path, backward_path, tmp_path, monkeypatch):
+def shipped(model_path, backward_path, tmp_path, ship):
     """Both models ship, and de-en names en-de. Gives the path of de-en."""
     folder = tmp_path / "pretrained"
     folder.mkdir()
-    monkeypatch.setattr(pretrained, "_folder", lambda: folder)
+    ship(folder)
     shutil.copy(backward_path, folder)
     (folder / "de-en.bytenet").write_bytes(
         with_settings(model_path, "decoding", rerank_with="en-de", rerank_weight=0.5)

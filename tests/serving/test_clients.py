@@ -12,7 +12,7 @@ def server(serving, reversing_engine):
         yield address
 
 
-def test_libretranslatepy(server):
+def test_libretranslatepy_translates_detects_and_lists_languages(server):
     client = LibreTranslateAPI(server)
     assert client.translate("Häuser & mehr", "de", "en") == "rhem & resuäH"
     assert client.languages() == [
@@ -23,13 +23,13 @@ def test_libretranslatepy(server):
     assert client.detect("Ein Hund läuft über die Straße")[0]["language"] == "de"
 
 
-def test_deep_translator(server):
+def test_deep_translator_translates_one_text_and_several(server):
     client = LibreTranslator(source="German", target="English", custom_url=server, api_key="none")
     assert client.translate("Häuser & mehr") == "rhem & resuäH"
     assert client.translate_batch(["ab", "cd"]) == ["ba", "dc"]
 
 
-def test_translate(server):
+def test_translate_takes_a_language_and_finds_it_out(server):
     client = Translator(provider="libre", from_lang="de", to_lang="en", base_url=server)
     assert client.translate("Häuser & mehr") == "rhem & resuäH"
     detecting = Translator(provider="libre", from_lang="autodetect", to_lang="en", base_url=server)

@@ -8,7 +8,7 @@ import requests
 from bytenet.serving.http import streaming
 from bytenet.serving.work.translating_threads import QueueFullError, TranslatingThreads
 
-SENTENCE = {"q": "abc", "source": "de", "target": "en"}
+from .translate_requests import SENTENCE
 
 
 def stream(address, **parameters):

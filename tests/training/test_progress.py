@@ -20,20 +20,20 @@ def clock(monkeypatch):
 
 def make_progress(clock, is_terminal=False, compiles=True, width=150, total_steps=20):
     state = TrainingState()
-    progress = ProgressLine(state, steps_per_epoch=10, total_steps=total_steps, compiles=compiles)
-    progress._console = Console(file=io.StringIO(), force_terminal=is_terminal, width=width, highlight=False)
+    console = Console(file=io.StringIO(), force_terminal=is_terminal, width=width, highlight=False)
+    progress = ProgressLine(state, steps_per_epoch=10, total_steps=total_steps, compiles=compiles, console=console)
     progress.set_model(SimpleNamespace(optimizer=SimpleNamespace(learning_rate=0.001)))
     progress.on_epoch_begin(0)
     return progress, state
 
 
 def written(progress):
-    return progress._console.file.getvalue()
+    return progress.console.file.getvalue()
 
 
 def lines_of_bar(progress):
     """What the bar shows last, without the codes that move the cursor."""
-    console = Console(file=io.StringIO(), width=progress._console.width)
+    console = Console(file=io.StringIO(), width=progress.console.width)
     console.print(progress._bar.get_renderable())
     return console.file.getvalue().rstrip("\n").split("\n")
 

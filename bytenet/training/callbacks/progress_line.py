@@ -32,13 +32,21 @@ class ProgressLine(keras.callbacks.Callback):
         total_steps: of the run; the last epoch may end early.
         compiles: whether a new shape means a new compilation.
         shows: whether anything is shown. Of several workers, only the chief shows the progress.
+        console: where it is shown; None for standard error.
 
     Attributes:
+        console: where it is shown.
         compile_seconds: time of all steps with a new shape.
     """
 
     def __init__(
-        self, state: TrainingState, steps_per_epoch: int, total_steps: int, compiles: bool, shows: bool = True
+        self,
+        state: TrainingState,
+        steps_per_epoch: int,
+        total_steps: int,
+        compiles: bool,
+        shows: bool = True,
+        console: Console | None = None,
     ):
         super().__init__()
         self._state = state
@@ -52,11 +60,11 @@ class ProgressLine(keras.callbacks.Callback):
         self._shown_at = time.monotonic()
         self._bar: Progress | None = None
         self.compile_seconds = 0.0
-        self._console = Console(file=sys.stderr, highlight=False, quiet=not shows)
+        self.console = console or Console(file=sys.stderr, highlight=False, quiet=not shows)
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        (self._bar.console if self._bar else self._console).print(text, markup=False, soft_wrap=True)
+        (self._bar.console if self._bar else self.console).print(text, markup=False, soft_wrap=True)
 
     def next_shapes(self, shapes: Mapping[str, tuple[int, int]]) -> None:
         """Take the shapes of the batches that come next, and show the new ones.
@@ -79,10 +87,10 @@ class ProgressLine(keras.callbacks.Callback):
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Show the bar, if standard error is a terminal."""
-        if not self._console.is_terminal:
+        if not self.console.is_terminal:
             yield
             return
-        with Progress(*self._columns(), console=self._console, expand=True) as self._bar:
+        with Progress(*self._columns(), console=self.console, expand=True) as self._bar:
             self._task = self._bar.add_task("", total=self._total_steps, text="")
             yield
         self._bar = None
@@ -97,12 +105,12 @@ class ProgressLine(keras.callbacks.Callback):
             return Column(ratio=1, no_wrap=True, overflow="ellipsis")
 
         time_left = TimeRemainingColumn(table_column=fixed())
-        if self._console.width < _NARROWEST:
+        if self.console.width < _NARROWEST:
             return [TextColumn("{task.description}", table_column=cut()), time_left]
-        bar_width = 20 if self._console.width >= _WIDE else 8
+        bar_width = 20 if self.console.width >= _WIDE else 8
         return [
             TextColumn("{task.description}", table_column=fixed()),
-            *([BarColumn(bar_width)] if self._console.width >= _NARROW else []),
+            *([BarColumn(bar_width)] if self.console.width >= _NARROW else []),
             MofNCompleteColumn(table_column=fixed()),
             time_left,
             TextColumn("{task.fields[text]}", table_column=cut()),

@@ -182,8 +182,8 @@ def _check_direction(source: RunFolder | ModelFile, start: Start, data: DataConf
         reads_source = start.languages == (data.source_language, data.target_language)
         source_language, target_language = languages if reads_source else languages[::-1]
         advice = (
-            f" If only the names are wrong, set data.source_language to {source_language} and data.target_language to "
-            f"{target_language}."
+            " Only a model of the same two languages can be a start. If the names of yours are wrong, set "
+            f"data.source_language to {source_language} and data.target_language to {target_language}."
         )
     if languages == start.languages[::-1]:
         advice = f" Train a run of the other direction with --set data.reversed=true.{advice}"

@@ -42,6 +42,11 @@ class SeenHashes:
         self.remembered = 0
         self.forgotten = 0
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the table."""
+        return self._table.nbytes
+
     def add(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes.
 

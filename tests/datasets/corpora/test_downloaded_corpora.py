@@ -185,8 +185,7 @@ def test_tatoeba_lines_without_a_tab_are_refused(data_folder, offline):
 
 @pytest.mark.parametrize(("name", "sizes"), [("multi30k", (29000, 1014, 1000)), ("tatoeba", None), ("europarl", None)])
 def test_real_corpora_load(real_data, offline, name, sizes):
-    if not (real_data / name).is_dir():
-        pytest.skip(f"there is no {name} under BYTENET_DATA")
+    real_data(name)
     corpus = load_corpus(DataConfig(corpus=name))
     if sizes is not None:
         assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == sizes
@@ -195,8 +194,7 @@ def test_real_corpora_load(real_data, offline, name, sizes):
 
 
 def test_real_newstests_have_the_official_sizes(real_data, offline, caplog):
-    if not (real_data / "newstest").is_dir():
-        pytest.skip("there is no newstest under BYTENET_DATA")
+    real_data("newstest")
     sizes = {2008: 2051, 2009: 2525, 2010: 2489, 2011: 3003, 2012: 3003, 2013: 3000, 2014: 3003, 2015: 2169}
     assert {year: len(newstest.newstest([year])) for year in sizes} == sizes
     assert "newstest2009.de" in caplog.text

@@ -113,8 +113,7 @@ def test_every_file_has_a_checksum_and_a_size():
 
 
 def test_real_captions_are_unique_and_not_in_the_pairs(real_data, offline):
-    if not (real_data / "multi30k-task2").is_dir():
-        pytest.skip("there is no multi30k-task2 under BYTENET_DATA")
+    real_data("multi30k-task2")
     corpus = read_corpus(config())
     assert len(corpus.train) == 9667
     multi30k = read_corpus(DataConfig(corpus="multi30k"))

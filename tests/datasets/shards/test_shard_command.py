@@ -50,6 +50,19 @@ def test_options_keep_pairs(run, tmp_path):
     assert len(ShardFolder.open(tmp_path / "out")) == 5
 
 
+def test_seed_and_lengths_reach_the_sharding(run, tmp_path, monkeypatch):
+    calls = []
+
+    def shard_corpus(inputs, folder, languages, settings, shards, seed, *_):
+        calls.append((seed, settings.min_length, settings.max_length))
+        raise InputError("not sharded")
+
+    monkeypatch.setattr("bytenet.datasets.shards.sharding.shard_corpus.shard_corpus", shard_corpus)
+    run(code=1)
+    run("--seed=7", "--min-length=3", "--max-length=90", code=1)
+    assert calls == [(1, 1, 500), (7, 3, 90)]
+
+
 @pytest.mark.parametrize("option", ["--max-ratio=nan", "--min-letters=nan"])
 def test_a_limit_is_a_number(run, option):
     assert f"Invalid value for '{option.partition('=')[0]}': 'nan' is not a number" in run(option, code=2).stderr

@@ -6,8 +6,9 @@ import pytest
 import tensorflow as tf
 
 from bytenet.layers import ResidualStack
-from bytenet.layers.convolution import convolve_taps
+from bytenet.layers.convolution import DilatedConvolution, convolve_taps
 from bytenet.layers.fast import make_dropout, use_tap_products
+from bytenet.layers.fast.tap_products import product_of_taps
 from bytenet.private_api import all_layers
 
 from ...contract.plain_layers import plain_layers
@@ -73,7 +74,8 @@ def test_no_dropout_layer_for_rate_0():
     assert make_dropout(0.0) is None
 
 
-def test_wide_convolutions_are_not_computed_as_products():
+@pytest.mark.parametrize(("on_gpu", "convolve"), [(False, convolve_taps), (True, product_of_taps)])
+def test_wide_convolutions_are_computed_as_products_only_on_a_gpu(on_gpu, convolve):
     wide = ResidualStack(1, [1], **ARGUMENTS | {"dim": 128, "normalization": "none"})
-    use_tap_products(wide)
-    assert all(layer.convolve is convolve_taps for layer in all_layers(wide) if hasattr(layer, "convolve"))
+    use_tap_products(wide, on_gpu)
+    assert {layer.convolve for layer in all_layers(wide) if isinstance(layer, DilatedConvolution)} == {convolve}

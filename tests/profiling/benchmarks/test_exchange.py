@@ -14,14 +14,14 @@ from bytenet.profiling.benchmarks.workers.exchange_model import ExchangeModel
 MODEL = ExchangeModel(call_seconds=0.005, round_seconds=0.001, byte_seconds=3e-9)
 
 
-def test_seconds_by_hand():
+def test_seconds_of_an_exchange_are_those_computed_by_hand():
     # Four workers: 6 rounds, and each sends 1.5 times its 8 MB. At 1 Gbit/s, 12 MB take 96 ms.
     assert MODEL.seconds(4, 8e6) == pytest.approx(0.005 + 0.006 + 0.036)
     assert MODEL.seconds(4, 8e6, bits_per_second=1e9) == pytest.approx(0.047 + 0.096)
     assert MODEL.seconds(4, 8e6, bits_per_second=1e9, processes_a_core=2) == pytest.approx(2 * 0.047 + 0.096)
 
 
-def test_efficiency_by_hand():
+def test_predicted_efficiency_is_the_one_computed_by_hand():
     predicted = MODEL.prediction(2, gigabits=1.0, size=10e6, step_seconds=0.883)
     assert predicted.exchange_seconds == pytest.approx(0.005 + 0.002 + 0.030 + 0.080)
     assert predicted.efficiency == pytest.approx(0.883)

@@ -1,5 +1,7 @@
 """The benchmark of shards: made corpora have exactly the faults that they claim, and all is measured."""
 
+import json
+import re
 from itertools import islice
 
 import keras
@@ -7,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
+from bytenet.cli.benchmark.sharding import sharding
 from bytenet.config import DataConfig, load_config
 from bytenet.datasets import Pairs
 from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
@@ -15,6 +18,7 @@ from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.sharding import made_corpus, measure, training
 from bytenet.profiling.benchmarks.sharding.made_corpus import _made, write_made_corpus
 from bytenet.profiling.benchmarks.sharding.made_data import data_in_files, data_in_shards
+from bytenet.profiling.benchmarks.sharding.measure import ShardingCost
 from bytenet.profiling.benchmarks.sharding.training import TrainingRate
 
 PAIRS = Pairs(["ein langer Satz", "kurz", "noch ein Satz für alle"], ["a long sentence", "short", "one more for all"])
@@ -75,6 +79,52 @@ def test_unsuitable_trainings_are_refused_before_the_sharding(monkeypatch, prese
     monkeypatch.setattr("bytenet.profiling.benchmarks.sharding.measure.measure_sharding", None)  # not called
     with pytest.raises(InputError, match=message):
         CliRunner().invoke(benchmark, ["sharding", preset, "--set", setting], catch_exceptions=False)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """The measurements that the command asks for: their number of pairs, batch size, and options. Nothing is measured.
+
+    The folder of the measurements must be there.
+    """
+    calls = []
+
+    def measure_sharding(pairs, data, folder, sizes, shards, processes, say):
+        calls.append((len(pairs), data.batch_size, folder.is_dir(), sizes, shards, processes))
+        return [ShardingCost(2000, 1980, 1234.4, 56_000_000, 7890.6, 512_000_000, 3_000_000)]
+
+    def compare_training(pairs, config, folder, steps, repeats):
+        calls.append((len(pairs), config.data.batch_size, folder.is_dir(), steps, repeats))
+        return [TrainingRate("shards", Spread.of([1000.0]), Spread.of([0.98]))]
+
+    monkeypatch.setattr(measure, "measure_sharding", measure_sharding)
+    monkeypatch.setattr(training, "compare_training", compare_training)
+    return calls
+
+
+SMALL = ("digits", "--set=data.num_train=20", "--set=data.batch_size=4")
+
+
+def test_options_reach_the_measurements_and_their_results_are_printed(measured, invoke):
+    options = ("--pairs=2000", "--pairs=4000", "--shards=8", "--processes=2", "--steps=7", "--repeats=3")
+    lines = invoke(sharding, *SMALL, *options).stdout.splitlines()
+    assert measured == [(20, 4, True, (2000, 4000), 8, 2), (20, 4, True, 7, 3)]
+    assert [re.split("  +", line) for line in lines] == [
+        ["pairs", "sharded, pairs/s", "peak MB", "read, pairs/s", "peak MB of reading", "files MB"],
+        ["2,000", "1,234", "56", "7,891", "512", "3"],
+        [""],
+        ["training from", "padded target characters/s, median (min to max)", "times memory"],
+        ["shards", "1,000", "0.980"],
+    ]
+    printed = json.loads(invoke(sharding, *SMALL, "--json").stdout)
+    assert measured[2:] == [(20, 4, True, (1_000_000,), 64, 1), (20, 4, True, 100, 5)]
+    assert [cost["kept"] for cost in printed["sizes"]] == [1980]
+    assert [rate["ratio"]["median"] for rate in printed["training"]] == [0.98]
+
+
+def test_no_steps_mean_no_training(measured, invoke):
+    assert list(json.loads(invoke(sharding, *SMALL, "--steps=0", "--json").stdout)) == ["sizes"]
+    assert len(measured) == 1
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
 """Checkpoints that are saved because time has passed, and what a stopped run says."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -11,16 +12,27 @@ from bytenet.training.state import TrainingState
 
 
 @pytest.fixture
-def run(monkeypatch):
-    """A run of two epochs of four steps: its callback, its state, what it knows, and the steps of its checkpoints."""
-    config = SimpleNamespace(training=TrainingConfig(checkpoint_every_seconds=100.0))
-    state = TrainingState()
-    agreement = SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=False)
-    saver = CheckpointSaver(None, [], state, config, steps_per_epoch=4, total_steps=8, agreement=agreement)
-    saver.set_model(SimpleNamespace(stop_training=False))
-    saved = []
-    monkeypatch.setattr(saver, "save", lambda: saved.append(state.step))
-    return SimpleNamespace(saver=saver, state=state, agreement=agreement, saved=saved)
+def make_run(monkeypatch):
+    """A function that makes a run of two epochs of four steps.
+
+    It has its callback, its state, what the workers agree on, and the steps of its checkpoints.
+    """
+
+    def make(agreement, num_workers=1):
+        config, state = SimpleNamespace(training=TrainingConfig(checkpoint_every_seconds=100.0)), TrainingState()
+        saver = CheckpointSaver(RunFolder("runs/my"), [], state, config, 4, 8, agreement, num_workers)
+        saver.set_model(SimpleNamespace(stop_training=False))
+        saved = []
+        monkeypatch.setattr(saver, "save", lambda: saved.append(state.step))
+        return SimpleNamespace(saver=saver, state=state, agreement=agreement, saved=saved)
+
+    return make
+
+
+@pytest.fixture
+def run(make_run):
+    """A run that nothing asks to stop."""
+    return make_run(SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=False))
 
 
 @pytest.mark.parametrize(("seconds", "is_saved"), [(0.0, False), (99.9, False), (100.0, True), (1000.0, True)])
@@ -42,21 +54,17 @@ def test_an_epoch_is_saved_after_a_tenth_of_these_seconds(run, seconds, is_saved
     assert run.saved == [4] * is_saved
 
 
-@pytest.mark.parametrize("answers", [[False, True], [True, True]])
-def test_a_run_that_stops_has_saved_its_last_step(run, answers):
+@pytest.mark.parametrize(("answers", "stops"), [([False, True], False), ([True, True], True)])
+def test_a_run_that_stops_has_saved_its_last_step(make_run, answers, stops):
     """A signal comes while the callback decides: after its first look, or before."""
     looks = iter(answers)
     agreement = type("Agreement", (), {"is_asked_to_stop": property(lambda _: next(looks, True))})()
     agreement.seconds_since_checkpoint = 0.0
-    run.saver._agreement = agreement
-    run.saver._folder = RunFolder("runs/my")
+    run = make_run(agreement)
     run.state.step = run.state.batch = 3
-    try:
+    with pytest.raises(KeyboardInterrupt) if stops else nullcontext():
         run.saver.on_train_batch_end(2)
-        stopped = False
-    except KeyboardInterrupt:
-        stopped = True
-    assert run.saved == [3] * stopped
+    assert run.saved == [3] * stops
 
 
 def test_the_last_step_is_always_saved(run):
@@ -76,12 +84,9 @@ def test_the_last_step_is_always_saved(run):
         ),
     ],
 )
-def test_a_stopped_run_says_how_all_its_workers_resume(run, num_workers, advice, monkeypatch):
-    config, agreement = SimpleNamespace(training=TrainingConfig()), SimpleNamespace(is_asked_to_stop=True)
-    saver = CheckpointSaver(RunFolder("runs/my"), [], run.state, config, 4, 8, agreement, num_workers)
-    agreement.seconds_since_checkpoint = 0.0
-    monkeypatch.setattr(saver, "save", lambda: None)
+def test_a_stopped_run_says_how_all_its_workers_resume(make_run, num_workers, advice):
+    run = make_run(SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=True), num_workers)
     run.state.step = run.state.batch = 2
     with pytest.raises(KeyboardInterrupt) as stop:
-        saver.on_train_batch_end(1)
+        run.saver.on_train_batch_end(1)
     assert str(stop.value) == f"Stopped at step 2; everything is saved. {advice}"

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from .worker_processes import (
     train_command,
     wait_for_checkpoint,
     wait_for_workers,
+    wait_while_all_live,
 )
 
 
@@ -33,10 +33,10 @@ def test_after_a_death_the_others_end_and_all_resume_bit_identical(tmp_path, equ
         addresses = free_addresses(2)
         command = train_command("broken", *SETTINGS, "training.epochs=8")
         processes = [start_worker(addresses, index, command, tmp_path) for index in range(2)]
-        steps = {path.name for path in (broken / "checkpoints").glob("step-*")} if broken.exists() else set()
-        while {path.name for path in (broken / "checkpoints").glob("step-*")} <= steps:
-            assert all(process.poll() is None for process in processes), "the run ended before it could be killed"
-            time.sleep(0.02)
+        before = set((broken / "checkpoints").glob("step-*"))
+        wait_while_all_live(
+            processes, lambda before=before: set((broken / "checkpoints").glob("step-*")) - before, "a checkpoint"
+        )
         processes[killed].send_signal(signal.SIGKILL)
         ended = wait_for_workers(processes, tmp_path, MOST_SECONDS_TO_END)
         assert ended[killed].code == -signal.SIGKILL

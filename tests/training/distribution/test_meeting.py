@@ -37,11 +37,10 @@ def test_a_worker_waits_until_all_others_are_there(cluster, capsys):
     assert capsys.readouterr().err == f"{cluster.name(1)} waits for {cluster.name(0)} and {cluster.name(2)}\n"
 
 
-def test_the_others_see_a_waiting_worker_however_often_they_look(cluster):
+def test_the_others_see_a_waiting_worker_however_often_they_look(cluster, wait_for):
     waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
     waiter.start()
-    while not watchdog.is_reachable(cluster.addresses[1]):
-        time.sleep(0.01)
+    wait_for(lambda: watchdog.is_reachable(cluster.addresses[1]), "the waiting worker")
     assert all(watchdog.is_reachable(cluster.addresses[1]) for _ in range(300))
     with listening(cluster, 0), listening(cluster, 2):
         waiter.join(60.0)

@@ -17,6 +17,7 @@ from .worker_processes import (
     train_command,
     wait_for_checkpoint,
     wait_for_workers,
+    wait_while_all_live,
 )
 
 ADDRESSES = ["10.9.0.1:5000", "10.9.0.2:5000"]
@@ -100,18 +101,19 @@ def test_a_short_stall_is_survived(network, processes, tmp_path):
     network.deliver()
     checkpoints = tmp_path / "run" / "checkpoints"
     before = set(checkpoints.glob("step-*.npz"))
-    while len(set(checkpoints.glob("step-*.npz")) - before) < 3:
-        assert all(process.poll() is None for process in processes)
-        time.sleep(0.1)
+    wait_while_all_live(
+        processes, lambda: len(set(checkpoints.glob("step-*.npz")) - before) >= 3, "three more checkpoints"
+    )
 
 
 @pytest.mark.slow
 def test_workers_wait_for_the_network(network, request, tmp_path):
     network.stall()
     processes = request.getfixturevalue("processes")
-    while any(" waits for worker " not in (tmp_path / f"errors-{index}.txt").read_text() for index in range(2)):
-        assert all(process.poll() is None for process in processes)
-        time.sleep(0.1)
+    errors = [tmp_path / f"errors-{index}.txt" for index in range(2)]
+    wait_while_all_live(
+        processes, lambda: all(" waits for worker " in path.read_text() for path in errors), "the messages"
+    )
     time.sleep(10)
     network.deliver()
     wait_for_checkpoint(tmp_path / "run", processes)

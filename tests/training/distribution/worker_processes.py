@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from bytenet.training.distribution.launcher import free_addresses
+from tests.waiting import wait_for
 
 # Trains cases one after the other, and saves all variables of this worker at the end of each.
 TRAIN = """
@@ -104,6 +104,14 @@ def train_command(run: Path | str, *settings: str) -> list[str]:
 
 def wait_for_checkpoint(run: Path, processes: list[subprocess.Popen]) -> None:
     """Wait for the first checkpoint of a run. All processes must live until then."""
-    while not list((run / "checkpoints").glob("step-*.npz")):
-        assert all(process.poll() is None for process in processes)
-        time.sleep(0.05)
+    wait_while_all_live(processes, lambda: any((run / "checkpoints").glob("step-*.npz")), "the first checkpoint")
+
+
+def wait_while_all_live(processes: list[subprocess.Popen], answer: Callable[[], bool], what: str) -> None:
+    """Wait until an answer is true. All processes must live until then."""
+
+    def checked() -> bool:
+        assert all(process.poll() is None for process in processes), f"a process ended before {what}"
+        return answer()
+
+    wait_for(checked, what, seconds=240)

@@ -84,7 +84,10 @@ def test_message_says_that_text_teaches_nothing(semi_config, supervised_run, beg
     [
         (("semi_supervised.source_weight=0",), "warning: the training has pairs but no monolingual text"),
         (("data.num_monolingual=null",), "warning: the training has pairs but no monolingual text"),
-        (("semi_supervised.enabled=false",), "monolingual text: not used. `bytenet data back-translate` makes synthetic pairs from it\n"),
+        (
+            ("semi_supervised.enabled=false",),
+            "monolingual text: not used. `bytenet data back-translate` makes synthetic pairs from it\n",
+        ),
         (
             ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
             "To train on pairs alone, set training.start to the start of the direction that you train.\n",

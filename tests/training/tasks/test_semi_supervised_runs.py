@@ -1,5 +1,7 @@
 """Complete semi-supervised runs, as small as possible."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -13,7 +15,10 @@ from bytenet.saved.keras_model import save_model
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
+from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.workers import Workers
 from bytenet.training.tasks import make_task
+from bytenet.training.tasks.task import Task
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +230,18 @@ def test_placement_apart_needs_two_devices(semi_config, tmp_path):
         with pytest.raises(ConfigError, match=r"placement: apart needs two devices, but training\.devices is"):
             train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_placement_apart_is_refused_for_several_workers(semi_config):
+    workers = Workers(Cluster(("localhost:1", "localhost:2"), 0))
+    with pytest.raises(ConfigError, match=r"placement is apart, but 2 workers train together\. Set it to replicated:"):
+        make_task(semi_config("semi_supervised.placement=apart"), workers=workers)
+
+
+def test_translators_of_several_devices_must_have_the_same_statistics(semi_config, monkeypatch):
+    monkeypatch.setattr(Task, "_make_strategy", lambda self: SimpleNamespace(num_replicas_in_sync=2))
+    with pytest.raises(ConfigError, match=r"training\.sync_batch_norm is false, but .* several devices or workers"):
+        make_task(semi_config("training.sync_batch_norm=false"))
 
 
 def test_placement_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 
+from .starting_runs import failing_at_the_first_step
+
 
 def test_supervised_run_takes_over_model_and_vocabulary_of_its_start(
     smallest_config, supervised_run, beginnings, tmp_path, model_weights, assert_equal_weights, capsys
@@ -51,21 +53,35 @@ def test_resumed_run_does_not_need_its_start_and_keeps_its_name(
         assert ("the weights come from the checkpoint, not from the models that" in said) == (name == "/nowhere")
 
 
-def test_runs_start_from_models_that_ship(
-    smallest_config, semi_config, supervised_run, beginnings, tmp_path, monkeypatch, model_weights, assert_equal_weights
+def test_a_run_without_a_checkpoint_does_not_go_on_from_a_start_with_another_vocabulary(
+    smallest_config, supervised_run, tmp_path, monkeypatch
 ):
+    start = supervised_run("start")
+    config = smallest_config(f"training.start={start.path}")
+    with pytest.raises(InputError, match="the loss is nan"), failing_at_the_first_step(monkeypatch):
+        train(config, tmp_path / "run")
+    shutil.rmtree(start.path)
+    supervised_run("start", "data.min_character_count=40")
+    with pytest.raises(InputError, match=r"start has another vocabulary than when this run began\. Bring back"):
+        train(config, tmp_path / "run", resume=True)
+
+
+def test_runs_start_from_models_that_ship(
+    smallest_config, semi_config, supervised_run, beginnings, tmp_path, monkeypatch, ship, model_weights,
+    assert_equal_weights,
+):  # fmt: skip
     start = supervised_run("start", "model.dim=8")
     folder = tmp_path / "pretrained"
     folder.mkdir()
     Translator.from_run(start.path).export(folder / "de-en.bytenet", engines="full", languages=("de", "en"))
-    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: folder)
+    ship(folder)
     monkeypatch.chdir(tmp_path)
     for names, right in (
         (("source_language=German",), "data.source_language to de and data.target_language to en"),
         (("source_language=German", "reversed=true"), "data.source_language to en and data.target_language to de"),
     ):
         wrong = smallest_config("training.start=de-en", *(f"data.{name}" for name in names))
-        with pytest.raises(InputError, match=rf"If only the names are wrong, set {right}\."):
+        with pytest.raises(InputError, match=rf"If the names of yours are wrong, set {right}\."):
             train(wrong, tmp_path / "run")
     run = train(smallest_config("training.start=de-en", "model.dropout=0.3"), tmp_path / "run")
     saved = RunFolder.open(run.path)
@@ -88,7 +104,7 @@ def test_runs_start_from_models_that_ship(
         ),
         (["data.source_language=da"], r"^training.start: .* expected a model from da to en\. If only the names of "),
         (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
-        (["data.unknown=error"], r"data.unknown is error, but .* has symbol\. Leave out data.unknown, or leave out "),
+        (["data.unknown=error"], r"data.unknown is error, but .* has symbol\. Leave out data.unknown, or the preset"),
     ],
 )
 def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_run, tmp_path, settings, message):
