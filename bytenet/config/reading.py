@@ -122,10 +122,9 @@ class ConfigSources:
         of_model = (key for key in values if key.startswith("model."))
         return next((key for key in of_model if key in _CHOICES or key not in known), None)
 
-    @property
-    def start(self) -> str | None:
-        """The model that the training starts from, if one is named."""
-        return self._values.get("training.start")
+    def value(self, key: str) -> Any:
+        """The value of a setting that is named, not checked; None if it is not named."""
+        return self._values.get(key)
 
     @property
     def names_no_corpus(self) -> bool:

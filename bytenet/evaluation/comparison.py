@@ -235,9 +235,9 @@ def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> flo
 def _p_value(resampled: np.ndarray, difference: float) -> float | None:
     """The p-value of the paired bootstrap, by the definition of `sacrebleu.significance`.
 
-    It is the share of the resampled corpora whose absolute difference is above the mean of these by more than
-    `difference`. If nearly all resampled differences have the same sign, this is a one-sided test. None if the systems
-    are equal on all resampled corpora: sacreBLEU's definition then gives the smallest value.
+    It is (n + 1) / (samples + 1). n is the number of resampled corpora with |d| - mean(|d|) > |difference|, where d is
+    the difference on a resampled corpus. If nearly all d have the same sign, this is a one-sided test. None if the
+    systems are equal on all resampled corpora: sacreBLEU's definition then gives the smallest value.
 
     Args:
         resampled: float `(samples,)`, the differences on the resampled corpora.

@@ -9,6 +9,7 @@ from tests.fuzz.targets import TARGETS, target_class
 
 _CASES = {"models": 15, "model files": 40, "checkpoints": 40, "configurations": 60, "overrides": 60, "LiteRT files": 25}
 _FINDINGS = sorted(Path(__file__).with_name("findings").glob("*/*"))
+assert _FINDINGS
 _OF_FOLDER = {name.replace(" ", "-"): name for name in TARGETS}
 
 

@@ -43,7 +43,8 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkey
     "settings",
     [
         ["model.dim=96"], ["model.attention_layers=[5, 6]"], ["model.family=convs2s"],
-        ["model.family=convs2s", "model.variant=small"],
+        ["model.family=convs2s", "model.variant=small"], ["data.max_length=1023"],
+        ["data.max_length=1024", "model.max_positions=1025"],
     ],
 )  # fmt: skip
 def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
@@ -58,6 +59,7 @@ def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
         ("model.variant=selu", "model.variant is set"), ("model.family=bytenet", "model.family is set"),
         ("model.num_sets=2", "model.num_sets is set"), ("model.settings=default", "model.settings is set"),
         ("training.start=de-en", "the model of training.start is of the family bytenet"),
+        ("data.max_length=1024", "ConvS2S reads at most 1,023 characters, and data.max_length is 1,024"),
     ],
 )  # fmt: skip
 def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, reason):
@@ -72,6 +74,8 @@ def test_the_preset_has_the_family_of_the_model_to_start_from():
     config, choice = load_sized_config(None, [*FILES, "training.start=begun"])
     assert choice == "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used."
     assert config == load_config("pairs-10k-convs2s", [*FILES, "training.start=begun"])
+    with pytest.raises(ConfigError, match=r"training\.start is 5, but should be a valid string"):
+        load_sized_config(None, [*FILES, "training.start=5"])
     with pytest.raises(MissingFileError, match="nowhere"):
         load_sized_config(None, [*FILES, "training.start=nowhere"])
 
@@ -244,3 +248,10 @@ def test_a_run_that_goes_on_keeps_its_settings():
     config, choice = load_sized_config("my.yaml", ["training.epochs=8"], run_config="config.yaml")
     assert choice is None
     assert config.differences(begun) == [("training.epochs", 8, 7)]
+
+
+@pytest.mark.parametrize("size", ["2k", "10k", "30k", "150k"])
+def test_the_presets_of_one_size_differ_in_the_model_the_batches_and_the_epochs_alone(size):
+    bytenet, convs2s = (load_config(f"pairs-{size}{family}", FILES) for family in ("", "-convs2s"))
+    different = {key for key, *_ in convs2s.differences(bytenet) if not key.startswith("model.")}
+    assert different <= {"data.batch_chars", "training.epochs"}

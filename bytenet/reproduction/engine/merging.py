@@ -108,9 +108,12 @@ def refuse_loss(
         ]
         if lost:
             shown = "; ".join(lost[:_SHOWN_LOSSES]) + (" and others" if len(lost) > _SHOWN_LOSSES else "")
+            # --join refuses rows of no run that this version knows.
+            can_join = all(name for name, _ in names)
+            advice = "Give --join, which keeps the rows of other trainings" if can_join else "Remove these rows"
             raise InputError(
                 f"{files.data} has {len(lost):,} row{'s' if len(lost) > 1 else ''} that the new results would not "
-                f"have: {shown}. Give --join, which keeps the rows of other trainings, or another --out."
+                f"have: {shown}. {advice}, or give another --out."
             )
     elif record is not None and record[1].get("seeds", 0) > num_seeds:
         raise InputError(

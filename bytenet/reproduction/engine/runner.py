@@ -232,7 +232,7 @@ def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int
 
 
 def redraw_all(
-    experiments: Sequence[Experiment], scale: Scale, results: Path, say: Callable[[str], None] = lambda line: None
+    experiments: Sequence[Experiment], scale: Scale, results: Path, say: Callable[[str], None]
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """Draw and judge several experiments again, as `redraw`.
 

@@ -88,6 +88,10 @@ def test_earlier_results_of_other_settings_are_refused_and_named(place, tmp_path
     monkeypatch.delitem(RUNS, "small")
     with pytest.raises(InputError, match="now: small 1 here; small 2 here"):
         place("there", join_earlier=True)
+    with pytest.raises(
+        InputError, match=r"would not have: small 1 here; .*\. Remove these rows, or give another --out"
+    ):
+        place("there")
     assert rows(tmp_path) == before
 
 
