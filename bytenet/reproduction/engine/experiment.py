@@ -96,7 +96,7 @@ class Work:
         return finished
 
     def measuring(self, run: TrainingRun) -> "Iterator[tuple[int, RunFolder]]":
-        """As `finished`, for a measurement that takes a while: prints a line before each training."""
+        """As `finished`, for a measurement that takes a while: prints a line before each measurement."""
         for seed, folder in self.finished(run):
             self.say(f"measuring {run.name}, seed {seed}")
             yield seed, folder

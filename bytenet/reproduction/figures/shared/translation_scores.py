@@ -15,7 +15,7 @@ SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 """The scores by their columns."""
 _BOOTSTRAP = "bootstrap over sentences, by trial: "
 _SAME_GAIN = 0.05
-"""Gains over the same translations differ less: by the rounding of saved scores."""
+"""If a saved gain and the computed one differ by more than this, the control was translated again."""
 
 
 def score_columns(result: "Evaluation") -> Row:
@@ -79,9 +79,9 @@ def scores_and_gains(
 def with_gains(table: Table, key: str, control: str) -> Table:
     """The rows without the control, with the differences of both scores to the control of the same trial as gains.
 
-    Rows of a trial without a control are left out. Saved gains were measured against the control of that time. After
-    results were joined, this may be missing or another one: then the gain is computed again and has no bootstrap
-    interval. If the gain is the same up to `_SAME_GAIN`, the control is taken as the same, and the interval is kept.
+    Rows of a trial without a control are left out. A saved gain belongs to the control that was in the table then.
+    Results that are joined may bring another control. So each gain is computed again. If it differs from the saved one
+    by more than `_SAME_GAIN`, or if none is saved, it has no bootstrap interval. Otherwise it keeps the saved interval.
 
     Args:
         table: rows with the column `trial` and those of `scores_and_gains`.
