@@ -18,6 +18,7 @@ from bytenet.reproduction.figures.contest.systems import (
     CHOSEN,
     CONVS2S_WIDTH,
     MINUTES,
+    SYSTEMS,
     convs2s_layers,
     scores_and_speed_of,
     training_of,
@@ -60,7 +61,7 @@ _ABLATIONS: Mapping[str, _Ablation] = {
 
 
 def _run(name: str, scale: Scale) -> TrainingRun:
-    base = training_of("ConvS2S", scale, CHOSEN["ConvS2S"], MINUTES[scale])
+    base = training_of("ConvS2S", SYSTEMS["ConvS2S"], scale, CHOSEN["ConvS2S"], MINUTES[scale])
     if name == FULL:
         return base  # the same training as in the contest
     words, settings = name.replace(" ", "-"), (*base.settings, *_ABLATIONS[name].settings)

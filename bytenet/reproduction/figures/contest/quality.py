@@ -6,7 +6,7 @@ German to English, in characters. Each trains for the same time on two cores. Th
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -16,7 +16,15 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, scores_and_speed_of, training_of
+from bytenet.reproduction.figures.contest.systems import (
+    ATTENTIONS,
+    CHOSEN,
+    COMPETITORS,
+    MINUTES,
+    SYSTEMS,
+    scores_and_speed_of,
+    training_of,
+)
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
@@ -32,11 +40,17 @@ _LENGTH_GROUPS = 4
 
 def run_of(system: str, scale: Scale, minutes: int) -> TrainingRun:
     """The training of a system for the contest."""
-    return training_of(system, scale, CHOSEN[system], minutes)
+    return training_of(system, (SYSTEMS | ATTENTIONS)[system], scale, CHOSEN[system], minutes)
 
 
-def measure(work: Work, systems: Iterable[str], minutes: int) -> Table:
+def _runs(scale: Scale) -> dict[str, TrainingRun]:
+    return {system: run_of(system, scale, MINUTES[scale]) for system in COMPETITORS}
+
+
+def measure(work: Work, runs: Mapping[str, TrainingRun]) -> Table:
     """Rows of `system`, `trial`, test scores with bootstrap intervals, speeds and curve; see `scores_and_speed_of`.
+
+    `runs` has the training of each system.
 
     `curve` is a text: after each evaluation "minutes:chrF" of the validation set, translated greedily. `by_length` is a
     text, too: for each quarter of the test set, from short to long sources, "mean characters:chrF".
@@ -44,8 +58,8 @@ def measure(work: Work, systems: Iterable[str], minutes: int) -> Table:
     from bytenet.evaluation import evaluate_run, pairs_of_split
 
     rows: Table = []
-    for system in systems:
-        for trial, folder in work.measuring(run_of(system, work.scale, minutes)):
+    for system, run in runs.items():
+        for trial, folder in work.measuring(run):
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
             row: Row = {"system": system, "trial": trial, **scores_and_speed_of(folder), **score_columns(result)}
             row["by_length"] = " ".join(f"{length:.1f}:{score:.2f}" for length, score in _by_length(result))
@@ -156,8 +170,8 @@ EXPERIMENTS = (
             },
         ),
         basis=Basis("trained, beyond the thesis", f"d = 128 to 256, steps of {MINUTES['cpu']} minutes on two cores"),
-        runs=lambda scale: [run_of(system, scale, MINUTES[scale]) for system in COMPETITORS],
-        measure=lambda work: measure(work, COMPETITORS, MINUTES[work.scale]),
+        runs=lambda scale: list(_runs(scale).values()),
+        measure=lambda work: measure(work, _runs(work.scale)),
         verdicts=verdicts,
         plot=plot,
         labels=lambda scale: [label(system) for system in COMPETITORS],

@@ -13,11 +13,16 @@ from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 from bytenet.reproduction.figures.shared.translation_scores import SCORES
+from bytenet.reproduction.jobs.training_run import TrainingRun
 
 MINUTES = 10
 SEEDS = 3
 _COMPARED = (("ByteNet, window", "ByteNet"), ("ByteNet, full", "ByteNet"), ("ByteNet, full", "ByteNet, window"))
 _LONGEST = "longest"
+
+
+def _runs(scale: Scale) -> dict[str, TrainingRun]:
+    return {system: quality.run_of(system, scale, MINUTES) for system in ATTENTIONS}
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
@@ -58,8 +63,8 @@ EXPERIMENTS = (
             },
         ),
         basis=Basis("trained, beyond the thesis", f"d = 128, steps of {MINUTES} minutes on two cores"),
-        runs=lambda scale: [quality.run_of(system, scale, MINUTES) for system in ATTENTIONS],
-        measure=partial(quality.measure, systems=ATTENTIONS, minutes=MINUTES),
+        runs=lambda scale: list(_runs(scale).values()),
+        measure=lambda work: quality.measure(work, _runs(work.scale)),
         verdicts=_verdicts,
         plot=quality.plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},

@@ -4,6 +4,7 @@ All are trained on the same batches of Multi30k, in characters, with the same dr
 `family-contest-tuning` tries other ones on the validation set, with the same tries for each system.
 """
 
+import re
 from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
@@ -64,7 +65,7 @@ class System:
 
 _GATED_SMOKE = (
     "model.dim=8", "model.output_dim=8", "model.encoder_widths=[8]", "model.encoder_kernel_sizes=[3]",
-    "model.decoder_widths=[8]", "model.decoder_kernel_sizes=[3]",
+    "model.decoder_widths=[8]", "model.decoder_kernel_sizes=[3]", "model.attention_layers=[1]",
 )  # fmt: skip
 _ATTENTION_SMOKE = (
     "model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1",
@@ -112,24 +113,25 @@ VALIDATION = (
 )  # fmt: skip
 
 
-def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> TrainingRun:
+def training_of(name: str, system: System, scale: Scale, choice: Choice, minutes: int) -> TrainingRun:
     """The training of a system with a choice of settings.
 
     Args:
-        system: a key of `SYSTEMS` or `ATTENTIONS`.
+        name: the name of the system in the tables.
+        system: the system.
         scale: "smoke" trains a few steps.
         choice: the tuned settings.
-        minutes: time on two cores of the machine of `System.steps_a_minute`, without compiling.
+        minutes: time on the machine of `System.steps_a_minute`, without compiling.
     """
-    model = (SYSTEMS | ATTENTIONS)[system]
     settings = (
         f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
-        *length_settings(scale, round(model.steps_a_minute * minutes), _STEPS_AN_EPOCH, _EVALUATIONS), *VALIDATION,
-        *model.settings,
+        *length_settings(scale, round(system.steps_a_minute * minutes), _STEPS_AN_EPOCH, _EVALUATIONS), *VALIDATION,
+        *system.settings,
     )  # fmt: skip
-    together = f"contest-{system.lower().replace(', ', '-')}-{choice.dropout:g}-{choice.learning_rate:g}"
+    words = re.sub("[, ]+", "-", name.lower())
+    together = f"contest-{words}-{choice.dropout:g}-{choice.learning_rate:g}"
     return TrainingRun(
-        f"{together}-{minutes}", model.preset, settings + (SMOKE_CORPUS + model.smoke if scale == "smoke" else ()),
+        f"{together}-{minutes}", system.preset, settings + (SMOKE_CORPUS + system.smoke if scale == "smoke" else ()),
         together=together, cost=minutes,
     )  # fmt: skip
 

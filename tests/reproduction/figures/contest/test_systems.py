@@ -1,16 +1,22 @@
 """The contest of the families: the same conditions for all, and verdicts of small tables."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from bytenet.reproduction.engine.results import ResultFiles, read_table
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
-from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
+from bytenet.reproduction.figures.contest.longer import runs_of
+from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, SYSTEMS, TRIES, training_of
 from bytenet.reproduction.registry import find_experiment
+
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def test_systems_differ_only_in_their_models_their_steps_and_the_settings_of_their_presets():
     choice = TRIES[0]
-    configs = {name: training_of(name, "cpu", choice, 10).config(1) for name in SYSTEMS}
+    configs = {name: training_of(name, system, "cpu", choice, 10).config(1) for name, system in SYSTEMS.items()}
     reference = configs["ByteNet"]
     own = {f"training.{name}" for name in ("max_steps", "epochs", "beta_2", "label_smoothing")}
     own.add("evaluation.every_epochs")
@@ -24,8 +30,16 @@ def test_systems_differ_only_in_their_models_their_steps_and_the_settings_of_the
 
 def test_steps_are_those_of_the_time():
     for name, system in SYSTEMS.items():
-        steps = training_of(name, "cpu", CHOSEN[name], 30).config(1).training.max_steps
+        steps = training_of(name, system, "cpu", CHOSEN[name], 30).config(1).training.max_steps
         assert steps == round(30 * system.steps_a_minute)
+
+
+def test_longer_contest_has_the_best_try_of_each_system():
+    tries = read_table(ResultFiles(DOCS / "reproduction", "family-contest-tuning", "cpu").data)
+    for system in COMPETITORS:
+        best = max((row for row in tries if row["system"] == system), key=lambda row: row["val_chrf"])
+        config = runs_of("cpu")[system].config(1)
+        assert (config.model.dropout, config.training.learning_rate) == (best["dropout"], best["learning_rate"])
 
 
 def test_costs_of_decoding_are_compared_with_short_texts_and_with_a_line():
