@@ -1,7 +1,7 @@
 """Normalisations with a trained offset: over the real steps of a batch, or over the channels of a step.
 
 The normalisations of ByteNet's blocks have no gain: the ReLU and the linear map after them would absorb it (Madsen
-2017, sections 2.4.1 and 2.6.3). Weights and statistics are float32 with every dtype policy.
+2017, section 2.4.1). Weights and statistics are float32 with every dtype policy.
 `bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
 """
 

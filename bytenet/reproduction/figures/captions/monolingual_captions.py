@@ -145,7 +145,7 @@ EXPERIMENTS = (
         name="monolingual-captions",
         is_thesis=False,
         title="Monolingual text on natural language: 3,000 pairs of Multi30k and captions of other images",
-        thesis="Semi-supervised training was shown on Synthetic Digits. It was too slow for natural language. "
+        thesis="Semi-supervised training was shown on Synthetic Digits. It was too slow for the whole of Europarl. "
         "Back-translation was not compared.",
         needs=Needs(
             corpus="Multi30k and its task 2",

@@ -203,7 +203,7 @@ EXPERIMENTS = (
     Experiment(
         name="tab-3.1.2",
         title="Pairs of Europarl v7",
-        thesis="Three pairs of parliamentary speech.",
+        thesis="Three pairs of Europarl v7, translations of documents of the European Parliament.",
         needs=EUROPARL,
         basis=Basis("counted", "sample of 3,186 pairs"),
         measure=_measure_europarl,

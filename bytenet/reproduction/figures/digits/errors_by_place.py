@@ -105,8 +105,8 @@ EXPERIMENTS = (
     Experiment(
         name="digits-by-place",
         title="Errors of ByteNet on Synthetic Digits by the place of the digit, beam 10",
-        thesis="Most translations are good, in particular at their beginning. Later digits show some errors. The "
-        "thesis prints six samples (table 3.3.1) and counts no errors.",
+        thesis="For the most part, the translations are good, in particular at their beginning. Later digits show some "
+        "errors. The thesis prints six samples (table 3.3.1) and does not count errors by place.",
         needs=Needs(time=TIME | {"cpu": "7 min for 5 seeds; the thesis's own size"}),
         basis=BASIS,
         runs=_runs,

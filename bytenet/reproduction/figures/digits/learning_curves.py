@@ -7,7 +7,7 @@ from typing import Literal
 
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.judging import compare, difference, statement
+from bytenet.reproduction.engine.judging import compare, difference, mean_of, statement
 from bytenet.reproduction.engine.statistics import RATE, RATE_DIFFERENCE
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.digits.runs import BASIS, CODE, SETTINGS, TIME, digits_run
@@ -84,10 +84,10 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
             f"{fmean(beginning(table, 'thesis', _ERROR)):.2f} to {fmean(test):.2f}",
             contradicts=scale != "smoke" and rises, source="result-bytenet.tex:38",
         ),
-        statement(
-            "test minus training misclassification, thesis settings", _LITTLE_OVERFITTING,
-            holds=max(gap) < 0.1, measured=fmean(gap), values=gap, limits=RATE_DIFFERENCE,
-            note=f"the test: less than 0.1 in all trainings; the error on the training pairs is {fmean(train):.3f}",
+        mean_of(
+            "test minus training misclassification, thesis settings", gap, "not said", limits=RATE_DIFFERENCE,
+            note="section 2.2, which says what overfitting is, does not speak of this difference; the error on the "
+            f"training pairs is {fmean(train):.3f}",
         ),
     ]  # fmt: skip
     return [

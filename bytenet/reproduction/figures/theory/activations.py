@@ -54,7 +54,7 @@ def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             measured=drift,
         ),
         statement(
-            "|ReLU(αz) - α ReLU(z)| for α = 3 (eq. 2.4.6)", "0", holds=gaps[1] < 1e-5, measured=gaps[1],
+            "|ReLU(αz) - α ReLU(z)| for α = 3 (section 2.4.1)", "0", holds=gaps[1] < 1e-5, measured=gaps[1],
         ),
         Verdict(
             quantity="the same for α = -3",

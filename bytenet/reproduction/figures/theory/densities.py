@@ -166,8 +166,8 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.4.2",
         title="Densities of normal inputs and of their sigmoids after batch normalisation",
-        thesis="Two of the distributions of figure 2.4.1. If they are normalised first, both give the same "
-        "activations.",
+        thesis="Two of the distributions of figure 2.4.1. By the figure, both give the same activations if "
+        "they are normalised first. The author's script draws the same curve twice.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_normalised,

@@ -112,18 +112,20 @@ def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     weights = {row["model"]: integer_in(row, "weights") for row in table}
     share = weights["simplified"] / weights["bytenet"]
     note = f"it has {share:.3f} of ByteNet's weights; the gain in time also depends on the other costs of a step"
-    faster = list(rates(table, "simplified", 1) / rates(table, "bytenet", 1) - 1)
+    saved = list(1 - rates(table, "bytenet", 1) / rates(table, "simplified", 1))
     return [
         _judged(
             table,
             with_interval_of_turns(
                 statement(
-                    "Simplified ByteNet's rate divided by ByteNet's, minus 1, one device, by the text",
+                    "share of ByteNet's time that Simplified ByteNet saves, one device, by the text",
                     "about 20 % (0.2)",
-                    0.1 < fmean(faster) < 0.3, fmean(faster), note="the test: between 0.1 and 0.3",
+                    0.1 < fmean(saved) < 0.3, fmean(saved),
+                    note="the test: between 0.1 and 0.3; the thesis calls a third of the operations a gain of 2/3, so "
+                    "“20 % faster” counts as 20 % less time",
                     source="result-simple-bytenet.tex:41",
                 ),
-                faster,
+                saved,
             ),
         ),
         *ratio_verdicts(table, "simplified", note),

@@ -146,20 +146,20 @@ EXPERIMENTS = (
     ),
     _raw(
         _ONE, "fig-d.1.1", "Raw profile of ByteNet, in the thesis on 1 GPU",
-        "Operations of one step on the streams of one GPU, busy for .232 s of a step of .86 s.",
+        "Operations of one step on the streams of one GPU. By the figure, it is busy for .232 s of a step of .86 s.",
     ),
     _grouped(
         _ONE, "fig-d.1.2", "Grouped profile of ByteNet, in the thesis on 1 GPU",
-        "The same operations summed: .150 s of .232 s are backward. (The last sentence of the caption names SELU "
-        "ByteNet; the data are ByteNet's.)",
+        "The same operations summed. By the figure, .150 s of .232 s are backward. (The last sentence of the caption "
+        "names SELU ByteNet; the data are ByteNet's.)",
         backward_share(_BACKWARD_SHARES[1]),
     ),
     _raw(
         _SIMPLIFIED, "fig-d.2.3", "Raw profile of the Simplified ByteNet, in the thesis on 4 GPUs",
-        "As figure 3.3.4: busy for about .13 s of a step of .96 s.",
+        "As figure 3.3.4. By the figure, busy for about .13 s of a step of .96 s.",
     ),
     _raw(
         _SELU, "fig-d.3.2", "Raw profile of the SELU ByteNet, in the thesis on 4 GPUs",
-        "As figure 3.3.4: busy for about .14 s of a step of .50 s.",
+        "As figure 3.3.4. By the figure, busy for about .14 s of a step of .50 s.",
     ),
 )  # fmt: skip
