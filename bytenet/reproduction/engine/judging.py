@@ -94,6 +94,7 @@ def mean_of(
     printed: float | str = "not tried",
     limits: Limits | None = None,
     note: str = "",
+    over_sentences: tuple[float, float] | None = None,
 ) -> Verdict:
     """The mean of our trainings, without a judgement.
 
@@ -103,10 +104,11 @@ def mean_of(
         printed: the value or statement of the thesis.
         limits: smallest and largest possible value. The interval ends there.
         note: note of the verdict.
+        over_sentences: interval over the sentences of a single training.
     """
     return Verdict(
         quantity=quantity, printed=printed, measured=statistics.fmean(values), interval=clip(student_t(values), limits),
-        seeds=len(values), note=note,
+        over_sentences=over_sentences, seeds=len(values), note=note,
     )  # fmt: skip
 
 

@@ -99,6 +99,9 @@ def _value(text: str) -> float | int | str:
     return float(text) if _FLOAT.fullmatch(text) else text
 
 
+_INTERVALS = ("interval", "over_sentences")  # pairs, which JSON reads as lists
+
+
 def write_record(files: ResultFiles, verdicts: list[Verdict], facts: dict[str, Any]) -> None:
     """Save the verdicts and the facts of how they were made."""
     record = {**facts, "verdicts": [asdict(verdict) for verdict in verdicts]}
@@ -119,7 +122,7 @@ def read_record(files: ResultFiles) -> tuple[list[Verdict], dict[str, Any]] | No
     try:
         record = json.loads(files.record.read_text(encoding="utf-8"))
         verdicts = [
-            Verdict(**{**verdict, "interval": tuple(verdict["interval"]) if verdict["interval"] else None})
+            Verdict(**verdict | {key: tuple(verdict[key]) for key in _INTERVALS if verdict.get(key)})
             for verdict in record.pop("verdicts")
         ]
     except (ValueError, TypeError, KeyError) as error:

@@ -40,6 +40,8 @@ class Verdict:
         measured: our value.
         interval: 95 % interval of `measured`: Student's t for the mean over seeds, unless the note says otherwise.
             None for a single seed.
+        over_sentences: 95 % bootstrap interval of `measured` over the sentences of a single training; None if there is
+            none, or for several trainings.
         seeds: number of trainings behind `measured`.
         outcome: "agrees" or "not reproduced" for a value with the thesis's settings; "same score" or "other score" for
             the author's own translations; "better", "worse" or "no difference" for settings that are not the thesis's;
@@ -56,6 +58,7 @@ class Verdict:
     printed: float | str
     measured: float | str
     interval: tuple[float, float] | None = None
+    over_sentences: tuple[float, float] | None = None
     seeds: int = 1
     outcome: Outcome = "no claim"
     note: str = ""

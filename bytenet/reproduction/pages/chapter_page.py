@@ -9,7 +9,6 @@ from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.shared.translation_scores import bootstrap_of_one
 from bytenet.reproduction.pages.chapters import Chapter
 from bytenet.reproduction.pages.published_result import PublishedResult, heading
 
@@ -71,8 +70,7 @@ def _interval(verdict: Verdict) -> str:
     """The interval over trainings; of a single training, the one over sentences, if it has one."""
     if verdict.interval is not None or verdict.seeds > 1:
         return interval_text(verdict.interval)
-    over_sentences = bootstrap_of_one(verdict.note)
-    return f"{over_sentences} (over sentences)" if over_sentences else ""
+    return f"{interval_text(verdict.over_sentences)} (over sentences)" if verdict.over_sentences else ""
 
 
 def _data_table(rows: Table) -> str:

@@ -199,16 +199,13 @@ def test_comparisons_beyond_the_thesis_are_counted_by_themselves(pages, result, 
     assert "The page also has 3 comparisons of experiments beyond the thesis. 2 of them allow no claim." in lines
 
 
-@pytest.mark.parametrize(
-    ("note", "interval"),
-    [
-        ("bootstrap over sentences, by trial: 1.20 to 3.40; length ratio 0.9", "1.20 to 3.40 (over sentences)"),
-        ("not bootstrapped over sentences; length ratio 0.9", ""),
-    ],
-)
-def test_chapter_shows_trainings_and_the_interval_over_sentences_of_a_single_one(pages, result, note, interval):
-    several = Verdict(quantity="b", printed="", measured=2.0, interval=(1.5, 2.5), seeds=3, note=note)
-    result("fig-2.1", verdicts=[Verdict(quantity="a", printed="", measured=2.0, note=note), several])
+@pytest.mark.parametrize(("over_sentences", "interval"), [((1.25, 3.5), "1.25 to 3.5 (over sentences)"), (None, "")])
+def test_chapter_shows_trainings_and_the_interval_over_sentences_of_a_single_one(
+    pages, result, over_sentences, interval
+):
+    one = Verdict(quantity="a", printed="", measured=2.0, over_sentences=over_sentences)
+    several = Verdict(quantity="b", printed="", measured=2.0, interval=(1.5, 2.5), seeds=3)
+    result("fig-2.1", verdicts=[one, several])
     text = pages()["chapter-2.md"]
     assert row_of(text, "a ") == ["a", "", "2", interval, "1", "**no claim**"]
     assert row_of(text, "b ") == ["b", "", "2", "1.5 to 2.5", "3", "**no claim**"]

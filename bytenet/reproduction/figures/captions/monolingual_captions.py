@@ -30,6 +30,7 @@ from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, 
 from bytenet.reproduction.figures.shared.translation_scores import (
     SCORES,
     bootstrap_note,
+    bootstrap_of_one,
     draw_trainings,
     scores_and_gains,
     with_gains,
@@ -58,6 +59,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ways = texts_in(table, "way")
     verdicts = []
     for way in ways:
+        rows = rows_where(table, way=way)
         for key, name in SCORES.items():
             values = list(by_trial(table, key, way=way).values())
             minutes = fmean(by_trial(table, "minutes", way=way).values())
@@ -65,8 +67,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             length = fmean(by_trial(table, "length_ratio", way=way).values())
             verdicts.append(
                 mean_of(
-                    f"{name}, {way}", values, limits=SCORE,
-                    note=f"{bootstrap_note(rows_where(table, way=way), key)}; validation, greedy: {validation:.2f}; "
+                    f"{name}, {way}", values, limits=SCORE, over_sentences=bootstrap_of_one(rows, key),
+                    note=f"{bootstrap_note(rows, key)}; validation, greedy: {validation:.2f}; "
                     f"length ratio {length:.2f}; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),
                 )

@@ -9,7 +9,13 @@ from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, draw_trainings, with_gains
+from bytenet.reproduction.figures.shared.translation_scores import (
+    SCORES,
+    bootstrap_note,
+    bootstrap_of_one,
+    draw_trainings,
+    with_gains,
+)
 
 
 def gain_verdicts(table: Table, key: str, control: str, note: Callable[[Table], str]) -> list[Verdict]:
@@ -32,7 +38,9 @@ def gain_verdicts(table: Table, key: str, control: str, note: Callable[[Table], 
                 quantity = f"validation {score}, {name}" if name == control else f"gain of {score}, {name}"
                 limits = SCORE if name == control else None
                 text = f"{bootstrap_note(judged, column)}; {note(rows)}"
-                verdicts.append(mean_of(quantity, values, limits=limits, note=text))
+                verdicts.append(
+                    mean_of(quantity, values, limits=limits, over_sentences=bootstrap_of_one(judged, column), note=text)
+                )
     return verdicts
 
 

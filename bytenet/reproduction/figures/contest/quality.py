@@ -27,7 +27,12 @@ from bytenet.reproduction.figures.contest.systems import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
+from bytenet.reproduction.figures.shared.translation_scores import (
+    SCORES,
+    bootstrap_note,
+    bootstrap_of_one,
+    score_columns,
+)
 from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
@@ -98,7 +103,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
             values = list(by_trial(table, key, system=system).values())
             scores.append(
                 mean_of(
-                    f"{name}, {system}", values, limits=SCORE,
+                    f"{name}, {system}", values, limits=SCORE, over_sentences=bootstrap_of_one(rows, key),
                     note=f"{bootstrap_note(rows, key)}; validation, greedy: "
                     f"{mean[f'val_{key}']:.2f}; {mean['minutes']:.0f} min; {mean['characters_a_second']:,.0f} target "
                     f"characters/s in training, {mean['written_a_second']:,.0f} written/s with a beam of {_BEAM_SIZE}; "

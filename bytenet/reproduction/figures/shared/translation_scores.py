@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 """The scores by their columns."""
-_BOOTSTRAP = "bootstrap over sentences, by trial: "
 _SAME_GAIN = 0.05
 """If a saved gain and the computed one differ by more than this, the control was translated again."""
 
@@ -112,13 +111,14 @@ def bootstrap_note(rows: Table, column: str) -> str:
     ]
     if not intervals:  # gains, if the translations of the control were made on another machine
         return "not bootstrapped over sentences"
-    return f"{_BOOTSTRAP}{', '.join(intervals)}"
+    return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
 
 
-def bootstrap_of_one(note: str) -> str:
-    """The bootstrap interval that `bootstrap_note` wrote into the note of a verdict on one training; "" without one."""
-    _, found, rest = note.partition(_BOOTSTRAP)
-    return rest.partition(";")[0] if found else ""
+def bootstrap_of_one(rows: Table, column: str) -> tuple[float, float] | None:
+    """The bootstrap interval of a column if there is only one row; None for several, or without an interval."""
+    if len(rows) != 1 or rows[0][f"{column}_low"] == "":
+        return None
+    return number_in(rows[0], f"{column}_low"), number_in(rows[0], f"{column}_high")
 
 
 def draw_trainings(axes: Any, rows: Table, column: str, place: int) -> None:
