@@ -71,6 +71,7 @@ def export(
     check_name(out, form)
     card = model_card(folder, precision, _read_card(card_path) if card_path else "") if form == "bytenet" else None
     translator = Translator.from_run(folder, **options)
+    say(f"Converting {run} ...")  # for LiteRT, this takes most of a minute
     done = "Replaced" if out.exists() else "Wrote"
     translator.export(out, form=form, precision=precision, engines=engines, jit_compile=jit_compile, card=card)
     num_bytes = (

@@ -26,6 +26,7 @@ def model_path(run_folder, tmp_path_factory):
     result = CliRunner().invoke(export, [str(run_folder.path), str(path), "--min-length", "4"])
     assert result.exit_code == 0, result.output
     assert f"Wrote {path}: 0." in result.stderr
+    assert "Converting " in result.stderr
     assert result.stdout == ""
     return path
 
