@@ -83,7 +83,7 @@ def reproduce(
         _check_plot_only(context)
 
     from bytenet.errors import InputError
-    from bytenet.reproduction.engine import runner
+    from bytenet.reproduction.engine import redrawing, runner
     from bytenet.reproduction.engine.results import ResultFiles
 
     verdicts: dict[str, list[Verdict]] = {}
@@ -91,7 +91,7 @@ def reproduce(
     if plot_only:
         if take_all:
             chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
-        verdicts, failures = runner.redraw_all(chosen, scale, out, say)
+        verdicts, failures = redrawing.redraw_all(chosen, scale, out, say)
     elif chosen:
         if (partial or join) and take_all:
             chosen = [experiment for experiment in chosen if experiment.in_part]

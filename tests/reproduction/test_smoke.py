@@ -5,8 +5,9 @@ from typing import get_args
 
 import pytest
 
+from bytenet.reproduction.engine.redrawing import redraw
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
-from bytenet.reproduction.engine.runner import redraw, reproduce
+from bytenet.reproduction.engine.runner import reproduce
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
 from bytenet.reproduction.engine.verdict import Outcome
 from bytenet.reproduction.registry import all_experiments

@@ -1,13 +1,12 @@
 """Runs experiments: trains, measures, judges and saves the results."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
-from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Experiment, Scale, Work
 from bytenet.reproduction.engine.merging import (
     EarlierResults,
     join,
@@ -17,7 +16,8 @@ from bytenet.reproduction.engine.merging import (
     settings_of,
 )
 from bytenet.reproduction.engine.origins import provenance
-from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
+from bytenet.reproduction.engine.redrawing import collected, draw_and_judge, redraw
+from bytenet.reproduction.engine.results import ResultFiles, read_table, write_record, write_table
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.jobs.scheduler import num_cores, train_all
@@ -84,7 +84,7 @@ def reproduce(
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
-        with _collected(failures, experiment, say):
+        with collected(failures, experiment, say):
             if reason := failed.get(experiment.name):
                 hint = f" `{option}` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{reason}{hint}")
@@ -92,7 +92,7 @@ def reproduce(
             verdicts[experiment.name] = _measure(experiment, work, results, earlier)
     for experiment in experiments:
         if experiment.name in verdicts and any(name in verdicts for name in experiment.beside):
-            with _collected(failures, experiment, say):  # the data beside it may have been measured after it
+            with collected(failures, experiment, say):  # the data beside it may have been measured after it
                 verdicts[experiment.name] = redraw(experiment, scale, results)
     return verdicts, failures
 
@@ -144,16 +144,6 @@ def _train_all(
     return reasons
 
 
-@contextmanager
-def _collected(failures: dict[str, str], experiment: Experiment, say: Callable[[str], None]) -> Iterator[None]:
-    """Report a failure of an experiment and keep its reason, so that the other experiments go on."""
-    try:
-        yield
-    except (InputError, OSError) as error:
-        failures[experiment.name] = str(error)
-        say(f"{experiment.name}: {error}")
-
-
 def _measure(
     experiment: Experiment, work: Work, results: Path, earlier_results: Callable[[Experiment], EarlierResults]
 ) -> list[Verdict]:
@@ -181,7 +171,7 @@ def _measure(
     write_table(files.data, table)
     write_record(files, [], facts)  # so that no old verdicts stand beside the new data if drawing or judging fails
     table = read_table(files.data)  # rounded, as `redraw` will read it
-    verdicts = _draw_and_judge(experiment, table, files)
+    verdicts = draw_and_judge(experiment, table, files)
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts
@@ -229,71 +219,3 @@ def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int
             if folder.environment_path.is_file():
                 commits[run.name, seed] = commits_of(folder.environment())
     return commits
-
-
-def redraw_all(
-    experiments: Sequence[Experiment], scale: Scale, results: Path, say: Callable[[str], None]
-) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
-    """Draw and judge several experiments again, as `redraw`.
-
-    Returns:
-        The verdicts, by the name of the experiment; and the reasons of failures, such as a damaged result, by name.
-    """
-    verdicts: dict[str, list[Verdict]] = {}
-    failures: dict[str, str] = {}
-    for experiment in experiments:
-        with _collected(failures, experiment, say):
-            verdicts[experiment.name] = redraw(experiment, scale, results)
-    return verdicts, failures
-
-
-def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]:
-    """Draw and judge again from saved data.
-
-    Args:
-        experiment: the experiment.
-        scale: its scale.
-        results: folder of the results.
-
-    Raises:
-        MissingFileError: there is no data.
-        InputError: the record is damaged.
-    """
-    files = ResultFiles(results, experiment.name, scale)
-    verdicts = _draw_and_judge(experiment, read_table(files.data), files)
-    if (earlier := read_record(files)) is not None:
-        write_record(files, verdicts, earlier[1])
-    return verdicts
-
-
-def _draw_and_judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verdict]:
-    if experiment.plot is not None:
-        experiment.plot(table, files.picture, *_tables_beside(experiment, files))
-    return judge(experiment, table, files)
-
-
-def judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verdict]:
-    """The verdicts of an experiment.
-
-    Args:
-        experiment: the experiment.
-        table: its data.
-        files: paths of its results. The data of the experiments in `Experiment.beside` lie in the same folder.
-    """
-    return experiment.verdicts(table, files.scale, *_tables_beside(experiment, files), **_settings(experiment, files))
-
-
-def _settings(experiment: Experiment, files: ResultFiles) -> dict[str, Sequence[str] | None]:
-    """The settings of the data, for experiments that judge by them. New data may have other settings than the code."""
-    if not experiment.judges_settings:
-        return {}
-    record = read_record(files)
-    return {"settings": record[1].get("differs_from_the_thesis") if record else None}
-
-
-def _tables_beside(experiment: Experiment, files: ResultFiles) -> list[dict[str, Table]]:
-    """The third argument of `verdicts` and `plot`; empty if the experiment needs none."""
-    if not experiment.beside:
-        return []
-    paths = {name: ResultFiles(files.folder, name, files.scale).data for name in experiment.beside}
-    return [{name: read_table(path) if path.is_file() else [] for name, path in paths.items()}]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs
+from bytenet.reproduction.engine.redrawing import judge
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
-from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.verdict import Verdict
 
 

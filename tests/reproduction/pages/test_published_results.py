@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bytenet.reproduction.engine.merging import read_earlier
+from bytenet.reproduction.engine.redrawing import judge
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
-from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
 from bytenet.reproduction.pages.conclusions import NOT_JUDGED
 from bytenet.reproduction.pages.differences import source_links
