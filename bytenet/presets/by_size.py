@@ -21,6 +21,11 @@ _CONVS2S = "convs2s"
 # With 3,000 captions, ConvS2S translates better than ByteNet. With more pairs, its scores are higher, too, but the
 # intervals overlap (docs/results.md).
 _CONVS2S_PAIRS = {f"{preset}-{_CONVS2S}": number for preset, number in _PAIRS.items()}
+_START_PAIRS = {f"{preset}-start": number for preset, number in _PAIRS.items()}  # for a start of another family
+_ADVICE_FOR_STARTS = (
+    "Its learning rate and its epochs are for random weights. A trained model usually needs less: try "
+    "training.learning_rate=5e-4."
+)
 
 
 class SizedConfig(NamedTuple):
@@ -42,9 +47,10 @@ def load_sized_config(
 ) -> SizedConfig:
     """Read a configuration as `load_config`. If it names a corpus, but neither preset nor model, choose a preset.
 
-    The preset has a ConvS2S. It has a ByteNet if a setting needs one, or if the training starts from another family.
+    The preset has a ConvS2S. It has a ByteNet if a setting needs one. If the training starts from a model of another
+    family than ConvS2S, the preset is one for such trainings.
 
-    Warns of text files whose languages are not named.
+    Warns of text files whose languages are not named, and of a preset for trained models without a model to start from.
 
     Args:
         preset_or_file, overrides: as for `load_config`.
@@ -60,6 +66,12 @@ def load_sized_config(
     sized = _sized_config(sources, run_config)
     if run_config is None and sources.lacks_languages:
         _warn_of_languages(sized.config.data)
+    if sources.preset in _START_PAIRS and sized.config.training.start is None:
+        logger.warning(
+            "The preset %s is for a model that is trained already, but training.start is not set. Random weights need "
+            "a higher learning rate and more epochs: take another preset, or set training.start.",
+            sources.preset,
+        )
     return sized
 
 
@@ -88,17 +100,22 @@ def _sized_config(sources: ConfigSources, run_config: str | os.PathLike[str] | N
 def _with_preset(sources: ConfigSources) -> SizedConfig:
     """The configuration on the preset for the number of pairs."""
     reason = _reason_for_bytenet(sources)
-    presets = _PAIRS if reason else _CONVS2S_PAIRS
+    start = sources.value("training.start")
+    presets = _CONVS2S_PAIRS if not reason else _PAIRS if start is None else _START_PAIRS
     _check_some_preset_allows(sources, presets)  # before the pairs are counted, which may take long
     number = number_of_pairs(sources.data_config())
     preset = _nearest_preset(number, presets)
-    why = f" (not {preset}-{_CONVS2S}, because {reason})" if reason else ""
+    why = f" (not {_nearest_preset(number, _CONVS2S_PAIRS)}, because {reason})" if reason else ""
     choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used{why}."
     sized = sources.config(preset)
-    if sized.training.start is None:  # the figures are of trainings that began with random weights
+    if start is None:
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
         if not sources.names_length:
             choice += _advice_for_few_pairs(number, presets[preset], sized.training.epochs)
+    elif reason:
+        choice += f" {measurement(preset, start) or 'It has not been measured with this start.'}"
+    elif sources.value("training.learning_rate") is None:
+        choice += f" {_ADVICE_FOR_STARTS}"
     return SizedConfig(sized, choice)
 
 

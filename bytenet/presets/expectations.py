@@ -42,12 +42,14 @@ class MeasuredTraining:
         commit: of the program.
         scored: which translations the scores are of.
         reached: in the order of the minutes. The last one is the end of the training.
+        start: the value of `training.start`; None if the training began with random weights.
     """
 
     machine: str
     commit: str
     scored: str
     reached: tuple[ReachedScores, ...]
+    start: str | None = None
 
 
 def measured(preset: str) -> MeasuredTraining | None:
@@ -65,19 +67,26 @@ def expectation(preset: str, overrides: Iterable[str] = ()) -> str | None:
         preset: its name.
         overrides: settings that are changed, as "section.key=value". After most changes, nothing is expected.
     """
-    changed = {parse_override(override).key for override in overrides}
-    return _sentences("What to expect", preset) if changed <= _SAME_SCORES else None
+    changed = {setting.key: setting.value for setting in map(parse_override, overrides)}
+    start = changed.pop("training.start", None)
+    return _sentences("What to expect", preset, start) if changed.keys() <= _SAME_SCORES else None
 
 
-def measurement(preset: str) -> str | None:
-    """What a preset reached without further settings, for people, or None if it was not measured."""
-    text = _sentences("With this preset alone", preset)
+def measurement(preset: str, start: str | None = None) -> str | None:
+    """What a preset reached without further settings, for people, or None if it was not measured.
+
+    Args:
+        preset: its name.
+        start: the value of `training.start`.
+    """
+    beginning = "With this preset alone" if start is None else f"With this preset and training.start={start} alone"
+    text = _sentences(beginning, preset, start)
     return None if text is None else f"{text} Other text has other scores."
 
 
-def _sentences(beginning: str, preset: str) -> str | None:
+def _sentences(beginning: str, preset: str, start: str | None) -> str | None:
     figures = measured(preset)
-    if figures is None:
+    if figures is None or figures.start != start:
         return None
     reached = ", ".join(f"{row.bleu:.1f} BLEU after {row.minutes} minutes" for row in figures.reached)
     return (

@@ -1,5 +1,7 @@
 """The figures beside presets are complete, and are shown only where there are some."""
 
+from dataclasses import replace
+
 import pytest
 
 from bytenet.config import preset_names
@@ -26,6 +28,14 @@ def test_nothing_is_expected_of_what_was_not_measured():
     assert expectation("europarl") is None
     assert expectation("my.yaml") is None
     assert expectation("multi30k-attention", ["training.seed=2", "model.dropout=0.1"]) is None
+
+
+def test_figures_from_a_start_are_for_this_start_alone(monkeypatch):
+    figures = replace(measured("multi30k-attention"), start="de-en")
+    monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
+    assert expectation("multi30k-attention", ["training.start=de-en"]).startswith("What to expect: 7.8 BLEU after")
+    for others in ([], ["training.start=en-de"], ["training.start=de-en", "model.dropout=0.1"]):
+        assert expectation("multi30k-attention", others) is None
 
 
 def test_another_seed_may_be_expected_to_reach_the_same():

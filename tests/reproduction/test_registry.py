@@ -19,9 +19,9 @@ THESIS = [
 ]  # fmt: skip
 OWN = [
     "attention-baseline", "convs2s-ablations", "digits-by-place", "digits-tuning", "family-contest",
-    "family-contest-tuning", "family-decoding", "family-learning", "family-training", "monolingual-captions",
-    "monolingual-captions-tuning", "quality-factors", "quality-factors-convs2s", "search-factors",
-    "selu-language", "semi-supervised-settings", "source-attention", "source-attention-decoding",
+    "family-contest-longer", "family-contest-tuning", "family-decoding", "family-learning", "family-training",
+    "monolingual-captions", "monolingual-captions-tuning", "quality-factors", "quality-factors-convs2s",
+    "search-factors", "selu-language", "semi-supervised-settings", "source-attention", "source-attention-decoding",
     "source-attention-offsets", "source-attention-training",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()

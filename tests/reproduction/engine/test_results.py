@@ -87,6 +87,7 @@ def test_verdicts_and_facts_are_read_back(tmp_path):
     assert read_record(files) is None
     verdicts = [
         Verdict(quantity="error ≤ 1", printed=0.3, measured=0.31, interval=(0.29, 0.33), seeds=5, outcome="agrees"),
+        Verdict(quantity="BLEU", printed="", measured=1.5, over_sentences=(1.0, 2.0)),
         Verdict(
             quantity="effect",
             printed="there",

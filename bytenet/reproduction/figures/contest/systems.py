@@ -1,7 +1,8 @@
 """The systems of the contest, their tuned settings, and the number of steps that takes the same time for each.
 
-All are trained on the same batches of Multi30k, in characters, with the same dropout and learning rate.
-`family-contest-tuning` tries other ones on the validation set, with the same tries for each system.
+All are trained on the same batches of Multi30k, in characters. In `family-contest`, all have the same dropout and
+learning rate. `family-contest-tuning` tries other ones on the validation set, with the same tries for each system.
+`family-contest-longer` has the best try of each.
 """
 
 import re
@@ -48,9 +49,10 @@ class System:
 
     Attributes:
         preset: the preset with its sizes.
-        steps_a_minute: training steps per minute on two cores, compiled with XLA: by the mean time of `family-training`
-            on an Intel Xeon that multiplies matrices at 400 GFLOP/s. A training takes as many steps on every machine,
-            so that trainings from several machines can be joined.
+        steps_a_minute: training steps per minute, compiled with XLA, on the machine of the experiment. Those below are
+            of two cores of an Intel Xeon that multiplies matrices at 400 GFLOP/s, by the mean time of
+            `family-training`. A training takes as many steps on every machine, so that trainings from several machines
+            can be joined.
         smoke: sizes of the smallest model.
         settings: what differs from the preset.
         longer: settings for sentences longer than those of the corpus.

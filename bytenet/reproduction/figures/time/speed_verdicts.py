@@ -121,8 +121,8 @@ def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
                     "share of ByteNet's time that Simplified ByteNet saves, one device, by the text",
                     "about 20 % (0.2)",
                     0.1 < fmean(saved) < 0.3, fmean(saved),
-                    note="the test: between 0.1 and 0.3; the thesis calls a third of the operations a gain of 2/3, so "
-                    "“20 % faster” counts as 20 % less time",
+                    note="the test: between 0.1 and 0.3; we read “20 % faster” as 20 % less time, because the thesis "
+                    "calls a third of the operations a gain of 2/3",
                     source="result-simple-bytenet.tex:41",
                 ),
                 saved,
