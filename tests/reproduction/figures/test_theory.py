@@ -72,6 +72,10 @@ def test_blocks_and_weights_are_read_from_the_layers(judge):
     assert (by_section.outcome, by_conclusion.outcome) == ("agrees", "not reproduced")
     assert by_conclusion.note.startswith("0.556 ")
     assert verdicts["layers of a block, Simplified divided by ByteNet"].measured == pytest.approx(1 / 3)
-    findings = [verdict.quantity for verdict in verdicts.values() if verdict.contradicts]
-    assert len(findings) == 4
-    assert all(verdict.source for verdict in verdicts.values() if verdict.contradicts)
+    # 5/9 and 27 million are right if the masked taps are counted, so they contradict nothing.
+    findings = [verdict for verdict in verdicts.values() if verdict.contradicts]
+    assert [verdict.quantity for verdict in findings] == [
+        "weights of ByteNet, d = 20, convolution and dense layers",
+        "weights of Simplified divided by ByteNet's, both of d = 20, as on Synthetic Digits",
+    ]
+    assert all(verdict.source for verdict in findings)
