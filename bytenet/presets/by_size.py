@@ -67,12 +67,16 @@ def load_sized_config(
     if run_config is None and sources.lacks_languages:
         _warn_of_languages(sized.config.data)
     if sources.preset in _START_PAIRS and sized.config.training.start is None:
-        logger.warning(
-            "The preset %s is for a model that is trained already, but training.start is not set. Random weights need "
-            "a higher learning rate and more epochs: take another preset, or set training.start.",
-            sources.preset,
-        )
+        _warn_of_random_weights(sources.preset)
     return sized
+
+
+def _warn_of_random_weights(preset: str) -> None:
+    logger.warning(
+        "The preset %s is for a model that is trained already, but training.start is not set. Random weights need a "
+        "higher learning rate and more epochs. Set training.start, or take another preset.",
+        preset,
+    )
 
 
 def _warn_of_languages(data: DataConfig) -> None:
@@ -101,7 +105,9 @@ def _with_preset(sources: ConfigSources) -> SizedConfig:
     """The configuration on the preset for the number of pairs."""
     reason = _reason_for_bytenet(sources)
     start = sources.value("training.start")
-    presets = _CONVS2S_PAIRS if not reason else _PAIRS if start is None else _START_PAIRS
+    presets = _CONVS2S_PAIRS
+    if reason:
+        presets = _PAIRS if start is None else _START_PAIRS
     _check_some_preset_allows(sources, presets)  # before the pairs are counted, which may take long
     number = number_of_pairs(sources.data_config())
     preset = _nearest_preset(number, presets)

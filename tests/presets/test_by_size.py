@@ -6,23 +6,14 @@ from pathlib import Path
 import pytest
 
 from bytenet.config import load_config
-from bytenet.datasets import Vocabulary
 from bytenet.datasets.loading import load_corpus
-from bytenet.errors import ConfigError, MissingFileError
+from bytenet.errors import ConfigError
 from bytenet.presets.by_size import load_sized_config, number_of_pairs
 from bytenet.presets.expectations import MeasuredTraining, ReachedScores
-from bytenet.run_folder import RunFolder
 
-CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
-FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
-LANGUAGES = ["data.source_language=fr", "data.target_language=en"]
+from .own_files import CORPUS, FILES, LANGUAGES
 
-
-@pytest.fixture(autouse=True)
-def nine_thousand_pairs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("de").write_text("ein Hund\n" * 9000)
-    Path("en").write_text("a dog\n" * 9000)
+pytestmark = pytest.mark.usefixtures("nine_thousand_pairs")
 
 
 @pytest.mark.parametrize(
@@ -66,23 +57,6 @@ def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, reason):
     config, choice = load_sized_config(None, [*FILES, setting])
     assert f"the preset pairs-10k is used (not pairs-10k-convs2s, because {reason})." in choice
     assert config == load_config("pairs-10k", [*FILES, setting])
-
-
-def test_the_preset_has_the_family_of_the_model_to_start_from():
-    begun = load_config("pairs-2k-convs2s", FILES)
-    RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
-    config, choice = load_sized_config(None, [*FILES, "training.start=begun"])
-    assert choice == (
-        "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used. Its learning rate and its epochs "
-        "are for random weights. A trained model usually needs less: try training.learning_rate=5e-4."
-    )
-    assert config == load_config("pairs-10k-convs2s", [*FILES, "training.start=begun"])
-    _, choice = load_sized_config(None, [*FILES, "training.start=begun", "training.learning_rate=1e-4"])
-    assert choice == "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used."
-    with pytest.raises(ConfigError, match=r"training\.start is 5, but should be a valid string"):
-        load_sized_config(None, [*FILES, "training.start=5"])
-    with pytest.raises(MissingFileError, match="nowhere"):
-        load_sized_config(None, [*FILES, "training.start=nowhere"])
 
 
 def test_pairs_are_counted_before_the_limits_on_length():
@@ -266,34 +240,3 @@ def test_the_presets_of_one_size_differ_in_the_model_the_batches_and_the_epochs_
     bytenet, convs2s = (load_config(f"pairs-{size}{family}", FILES) for family in ("", "-convs2s"))
     different = {key for key, *_ in convs2s.differences(bytenet) if not key.startswith("model.")}
     assert different <= {"data.batch_chars", "training.epochs"}
-
-
-@pytest.mark.parametrize("size", ["2k", "10k", "30k", "150k"])
-def test_presets_for_trained_models_learn_more_slowly(size):
-    start, scratch = (load_config(f"pairs-{size}{kind}", FILES) for kind in ("-start", ""))
-    different = {key for key, *_ in start.differences(scratch)}
-    assert "training.learning_rate" in different
-    assert different <= {"training.learning_rate", "training.epochs", "training.label_smoothing", "model.dropout"}
-    assert start.training.learning_rate == load_config("pairs-2k-start", FILES).training.learning_rate
-    assert start.training.learning_rate < scratch.training.learning_rate
-    assert start.training.epochs < scratch.training.epochs or size == "150k"
-
-
-def test_a_start_of_another_family_has_a_preset_for_trained_models(tmp_path):
-    begun = load_config("multi30k-luong", FILES)
-    RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
-    for further in ([], ["data.max_length=1024"]):
-        config, choice = load_sized_config(None, [*FILES, "training.start=begun", *further])
-        assert "pairs-10k-start is used (not pairs-10k-convs2s, because the model of training.start is of" in choice
-        assert config.training.learning_rate == load_config("pairs-10k-start", FILES).training.learning_rate
-    _, choice = load_sized_config(None, [*FILES, "training.start=null"])
-    assert "the preset pairs-10k-convs2s is used" in choice
-
-
-def test_a_preset_for_trained_models_needs_one(caplog):
-    load_sized_config("pairs-10k-start", [*FILES, *LANGUAGES, "training.start=de-en"])
-    assert not caplog.messages
-    load_sized_config("pairs-10k-start", [*FILES, *LANGUAGES])
-    assert [message.partition(". ")[0] for message in caplog.messages] == [
-        "The preset pairs-10k-start is for a model that is trained already, but training.start is not set"
-    ]

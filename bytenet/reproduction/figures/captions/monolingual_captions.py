@@ -101,6 +101,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
         notes: list[str] = []
         printed = "not compared"
         outcome: Outcome = "no claim"
+        over_sentences = None
         if against == CONTROL:
             printed = "unlabelled text helps; natural language was not tried"
             if interval is not None and len(gains) >= _SEEDS:
@@ -108,13 +109,15 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
         notes += _kept(table, way)
         if against == CONTROL:
-            notes.append(bootstrap_note(rows_where(with_gains(table, "way", CONTROL), way=way), f"{key}_gain"))
+            gained = rows_where(with_gains(table, "way", CONTROL), way=way)
+            over_sentences = bootstrap_of_one(gained, f"{key}_gain")
+            notes.append(bootstrap_note(gained, f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         verdicts.append(
             Verdict(
                 quantity=f"{name}, {way} minus {against}", printed=printed, measured=fmean(gains), interval=interval,
-                seeds=len(gains), outcome=outcome, note="; ".join(notes),
+                over_sentences=over_sentences, seeds=len(gains), outcome=outcome, note="; ".join(notes),
             )
         )  # fmt: skip
     return verdicts

@@ -9,8 +9,7 @@ from dataclasses import replace
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale
 from bytenet.reproduction.figures.contest import quality
 from bytenet.reproduction.figures.contest.systems import (
-    ATTENTIONS,
-    SYSTEMS,
+    ALL_SYSTEMS,
     TRIES,
     Choice,
     System,
@@ -23,7 +22,7 @@ _MINUTES = 60
 
 
 def _system(name: str, milliseconds: float, settings: tuple[str, ...] = ()) -> System:
-    system = (SYSTEMS | ATTENTIONS)[name]
+    system = ALL_SYSTEMS[name]
     return replace(system, steps_a_minute=60_000 / milliseconds, settings=system.settings + settings)
 
 

@@ -17,11 +17,10 @@ from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import SCORE, by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import (
-    ATTENTIONS,
+    ALL_SYSTEMS,
     CHOSEN,
     COMPETITORS,
     MINUTES,
-    SYSTEMS,
     scores_and_speed_of,
     training_of,
 )
@@ -45,7 +44,7 @@ _LENGTH_GROUPS = 4
 
 def run_of(system: str, scale: Scale, minutes: int) -> TrainingRun:
     """The training of a system for the contest."""
-    return training_of(system, (SYSTEMS | ATTENTIONS)[system], scale, CHOSEN[system], minutes)
+    return training_of(system, ALL_SYSTEMS[system], scale, CHOSEN[system], minutes)
 
 
 def _runs(scale: Scale) -> dict[str, TrainingRun]:

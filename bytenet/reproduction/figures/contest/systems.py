@@ -93,13 +93,15 @@ ATTENTIONS = {
     "ByteNet, full": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=full",)),
 }
 
+#: All systems by name.
+ALL_SYSTEMS = SYSTEMS | ATTENTIONS
 #: The systems that take part in the contest.
 COMPETITORS = ("ByteNet", "ByteNet, window", "ConvS2S", "Transformer", "Bahdanau", "Luong", "Sutskever")
 
 #: Settings tried on the validation set with seed 1, the same for each system.
 TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))
 #: Settings of the contest. `family-contest-tuning` shows whether they were the best.
-CHOSEN = dict.fromkeys(SYSTEMS | ATTENTIONS, TRIES[0])
+CHOSEN = dict.fromkeys(ALL_SYSTEMS, TRIES[0])
 
 #: Time of a training on two cores, by scale: what a session on an ordinary machine allows, and the whole contest.
 MINUTES: dict[Scale, int] = {"smoke": 10, "cpu": 10, "thesis": 120}

@@ -4,10 +4,9 @@ from pathlib import Path
 
 from bytenet.reproduction.engine.experiment import Needs, Scale, Table
 from bytenet.reproduction.figures.contest.systems import (
-    ATTENTIONS,
+    ALL_SYSTEMS,
     CHOSEN,
     COMPETITORS,
-    SYSTEMS,
     TRIES,
     TUNING_MINUTES,
     Choice,
@@ -21,7 +20,7 @@ from bytenet.reproduction.jobs.training_run import TrainingRun
 
 
 def _training(system: str, choice: Choice, scale: Scale) -> TrainingRun:
-    return training_of(system, (SYSTEMS | ATTENTIONS)[system], scale, choice, TUNING_MINUTES[scale])
+    return training_of(system, ALL_SYSTEMS[system], scale, choice, TUNING_MINUTES[scale])
 
 
 def _tries_at(scale: Scale) -> list[tuple[str, Choice]]:
