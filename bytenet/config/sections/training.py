@@ -66,7 +66,7 @@ class TrainingConfig:
     beta_2: Fraction = 0.999
     epsilon: PositiveFloat = 1e-8
     clip_norm: PositiveFloat | None = 1.0  # largest L2 norm of the whole gradient; None for no clipping
-    # Share of the old average of the weights that is kept at each update; None for no average.
+    # Share of the old average of the weights that is kept at an update; less in the first updates. None: no average.
     ema_momentum: Annotated[Fraction | None, Fixed(is_set)] = None
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"

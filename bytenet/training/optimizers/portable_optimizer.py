@@ -5,6 +5,7 @@ from typing import Any
 import keras
 
 from bytenet.config import TrainingConfig
+from bytenet.training.optimizers.averaging import share_of_old_average
 from bytenet.training.optimizers.keras_classes import (
     arguments_from_config,
     check_optimizer,
@@ -12,6 +13,21 @@ from bytenet.training.optimizers.keras_classes import (
     optimizer_classes,
 )
 from bytenet.training.optimizers.schedules import make_schedule
+
+
+class _GrowingShare(keras.optimizers.Optimizer):
+    """Gives an optimiser of Keras `share_of_old_average`, instead of the same share at all updates."""
+
+    @property
+    def ema_momentum(self) -> Any:
+        return share_of_old_average(self._largest_share, self.iterations)
+
+    @ema_momentum.setter
+    def ema_momentum(self, share: float) -> None:
+        self._largest_share = share
+
+    def get_config(self) -> dict[str, Any]:
+        return super().get_config() | {"ema_momentum": self._largest_share}
 
 
 def portable_optimizer(
@@ -35,6 +51,7 @@ def portable_optimizer(
     arguments: dict[str, Any] = {"name": training.optimizer, "global_clipnorm": training.clip_norm}
     if training.ema_momentum is not None:
         arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
+        kind = type(kind.__name__, (_GrowingShare, kind), {})
     schedule = make_schedule(training, total_updates)
     schedule.begin_run(total_updates, updates_per_epoch)
     with explaining_refusals(training):

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.saved.model_size import num_values
+from bytenet.training.optimizers.averaging import share_of_old_average
 from bytenet.training.optimizers.flat_gradients import flat_vector
 
 
@@ -26,7 +27,8 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     Args:
         learning_rate: float or schedule. It depends on the number of updates.
         clip_norm: largest L2 norm of the whole gradient; None for no clipping.
-        ema_momentum: share of the old average kept at each update in `average_weights`; None keeps no average.
+        ema_momentum: largest share of the old average kept at an update in `average_weights`, see
+            `share_of_old_average`; None keeps no average.
         accumulates: whether gradients are summed over several batches.
         exchange_dtype: "float32" or "bfloat16", in which replicas send each other their gradients.
         name: first part of the names of its variables.
@@ -142,8 +144,8 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
 
     @property
     def _share_of_old_average(self) -> tf.Tensor:
-        """What an update keeps of the average of the weights. The first average is the weights after one update."""
-        return tf.where(self.iterations.value > 0, self.averaging_momentum, 0.0)
+        assert self.averaging_momentum is not None
+        return share_of_old_average(self.averaging_momentum, self.iterations.value)
 
     def _over_replicas(self, gradients: Sequence[tf.Tensor]) -> tf.Tensor:
         """The sum of the gradients of all replicas, float32 `(parameters,)`."""
