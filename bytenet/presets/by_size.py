@@ -10,7 +10,8 @@ from typing import NamedTuple
 from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.errors import ConfigError
-from bytenet.presets.expectations import measurement
+from bytenet.lite.pretrained import is_pretrained, pretrained_names
+from bytenet.presets.expectations import measurement, scores_at_the_end
 from bytenet.trained_model import open_model
 
 logger = logging.getLogger("bytenet.presets")
@@ -118,6 +119,7 @@ def _with_preset(sources: ConfigSources) -> SizedConfig:
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
         if not sources.names_length:
             choice += _advice_for_few_pairs(number, presets[preset], sized.training.epochs)
+        choice += _advice_to_start(sources, number)
     elif reason:
         choice += f" {measurement(preset, start) or 'It has not been measured with this start.'}"
     elif sources.value("training.learning_rate") is None:
@@ -167,6 +169,31 @@ def _advice_for_few_pairs(number: int, usual: int, epochs: int) -> str:
         f" Expect lower scores with {number:,} pairs. An epoch of them has fewer steps. For as many steps as with "
         f"{usual:,} pairs, set training.epochs={round(epochs * usual / max(number, 1))}."
     )
+
+
+def _advice_to_start(sources: ConfigSources, number: int) -> str:
+    """Advice to start from a pretrained model of the same languages. It begins with a space. Empty if there is none.
+
+    Own text must name its languages.
+
+    Args:
+        sources: without a start.
+        number: of pairs in the corpus.
+    """
+    from bytenet.datasets.corpora.entry import USERS_CORPORA
+
+    data = sources.data_config()
+    names_languages = sources.value("data.source_language") and sources.value("data.target_language")
+    if data.corpus in USERS_CORPORA and not names_languages:
+        return ""
+    preset = _nearest_preset(number, _START_PAIRS)
+    for name in filter(is_pretrained, pretrained_names()):
+        config = open_model(name).config
+        if config.data.languages == data.languages and sources.misfit(config.model.family) is None:
+            reached = scores_at_the_end(preset, name)
+            scores = f", with the preset {preset}, reached {reached}" if reached else " (not measured)"
+            return f" The pretrained model {name} can be the start: --set training.start={name}{scores}."
+    return ""
 
 
 def _why_no_preset(sources: ConfigSources) -> str:
