@@ -6,8 +6,8 @@ import platform
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,32 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     with _renamed_at_the_end(Path(path)) as partial:
         yield partial
+
+
+@contextmanager
+def atomic_paths(paths: Iterable[str | os.PathLike[str]]) -> Iterator[list[Path]]:
+    """The same as `atomic_path` for several files that belong together. Whoever uses it writes all of them.
+
+    Before the first rename, all temporary files are synced to disk, and no target may be a folder. So none of the files
+    changes if one cannot be written. The renames follow each other, the first path last. If one of them fails
+    nevertheless, or the process is killed between them, those before it are done.
+
+    Args:
+        paths: of the finished files.
+
+    Yields:
+        The paths to write to, in the order of `paths`.
+
+    Raises:
+        MissingFileError, InputError: as for `atomic_path`, or a target is a folder.
+    """
+    targets = [Path(path) for path in paths]
+    with ExitStack() as renamed_in_reverse_order:
+        partials = [renamed_in_reverse_order.enter_context(_renamed_at_the_end(target)) for target in targets]
+        yield partials
+        for target, partial in zip(targets, partials, strict=True):
+            check_file(target)
+            _sync(partial)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.files import PARTIAL, atomic_folder, atomic_path, write_text_atomic
+from bytenet.files import PARTIAL, atomic_folder, atomic_path, atomic_paths, write_text_atomic
 
 
 @pytest.fixture
@@ -54,6 +54,53 @@ def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path, error):
     assert caught.value is error
     assert path.read_text() == "earlier"
     assert os.listdir(tmp_path) == ["saved.txt"]
+
+
+def write_all(paths, text):
+    with atomic_paths(paths) as partials:
+        for partial in partials:
+            partial.write_text(text)
+
+
+def test_files_that_belong_together_change_together(tmp_path):
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    write_all(paths, "earlier")
+    with atomic_paths(paths) as partials:
+        for partial in partials:
+            partial.write_text("new")
+        assert [path.read_text() for path in paths] == ["earlier", "earlier"]
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_a_folder_in_the_place_of_one_file_leaves_all_as_they_were(tmp_path, name):
+    paths = [tmp_path / letter for letter in "abc"]
+    (tmp_path / name).mkdir()
+    others = [path for path in paths if path.name != name]
+    for path in others:
+        path.write_text("earlier")
+    with pytest.raises(InputError, match=rf"{tmp_path / name} is a folder"):
+        write_all(paths, "new")
+    assert [path.read_text() for path in others] == ["earlier", "earlier"]
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_nothing_is_renamed_before_all_is_on_the_disk(tmp_path, monkeypatch):
+    paths = [tmp_path / letter for letter in "abc"]
+    write_all(paths, "earlier")
+    synced = []
+
+    def sync(partial):
+        synced.append(partial)
+        if len(synced) == 3:  # as a file system with delayed allocation does
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("bytenet.files._sync", sync)
+    with pytest.raises(InputError, match="disk is full"):
+        write_all(paths, "new")
+    assert [path.read_text() for path in paths] == ["earlier"] * 3
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 
 def test_a_folder_appears_only_when_it_is_complete(tmp_path):

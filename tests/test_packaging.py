@@ -4,6 +4,7 @@ import configparser
 import subprocess
 import sys
 import zipfile
+from email import message_from_string
 from pathlib import Path
 from shutil import copy2, copytree, ignore_patterns
 
@@ -15,6 +16,7 @@ from packaging.version import Version
 import bytenet
 
 ROOT = Path(__file__).parents[1]
+LICENCES = ("LICENSE", "LICENSE-MODELS")
 PINNED_EXTRAS = ("profiling", "notebooks", "serve", "test")
 
 
@@ -33,7 +35,7 @@ def wheel_names(tmp_path_factory) -> set[str]:
     source = folder / "source"
     for name in ("bytenet", "datasets", "profiling", "tests"):
         copytree(ROOT / name, source / name, symlinks=True, ignore=ignore_patterns("__pycache__"))
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.cfg", "pyproject.toml", "README.md", *LICENCES):
         copy2(ROOT / name, source)
     (source / "bytenet" / "pretrained" / "xx-yy.bytenet").touch()  # there may be no other
     code = "from setuptools.build_meta import build_wheel; build_wheel('..')"
@@ -67,6 +69,24 @@ def test_an_install_is_complete(wheel_names):
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
         modules | presets | models | tables | page
     )
+
+
+@pytest.mark.parametrize("folder", [".", "lite"])
+def test_both_distributions_have_the_licences_of_the_code_and_of_the_models(tmp_path, folder):
+    source = tmp_path / "source"
+    (source / "bytenet" / "lite").mkdir(parents=True)
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "bytenet/__init__.py", *LICENCES):
+        if (ROOT / folder / name).is_file():
+            copy2(ROOT / folder / name, source / name)
+    code = "from setuptools.build_meta import prepare_metadata_for_build_wheel; prepare_metadata_for_build_wheel('..')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (info,) = tmp_path.glob("*.dist-info")
+    metadata = message_from_string((info / "METADATA").read_text(encoding="utf-8"))
+    assert metadata["License-Expression"] == "MIT AND CC-BY-2.0"
+    assert metadata.get_all("License-File") == [*LICENCES]
+    for name in LICENCES:
+        assert (info / "licenses" / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", ["datasets", "profiling"])

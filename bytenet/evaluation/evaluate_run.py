@@ -67,18 +67,21 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
 
 def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfig:
     """The settings of a corpus: those of the run if it is the run's own, otherwise the defaults of the corpus."""
+    from bytenet.datasets.corpora.registry import available, find_entry
+
     data = model.config.data
-    if not isinstance(model, ModelFile) and corpus_name in (None, data.corpus):
+    if isinstance(model, ModelFile):
+        if corpus_name is None:
+            in_card = model.facts.get("corpus", "").split(",")[0]
+            is_known = in_card in {entry.name for entry in available()} - {*USERS_CORPORA}
+            how = f"It learned from {in_card}: add --corpus {in_card}" if is_known else "Name one with --corpus"
+            raise InputError(
+                f"{model.path} does not say which corpus to read. {how}, or give files with --source and --reference."
+            )
+    elif corpus_name is None or corpus_name == data.corpus:
         return data
-    if corpus_name is None:
-        raise InputError(
-            f"{model.path} does not say which corpus to read. Name one with --corpus, or give files with --source and "
-            "--reference."
-        )
     if corpus_name in USERS_CORPORA:
         raise ConfigError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
-    from bytenet.datasets.corpora.registry import find_entry
-
     find_entry(corpus_name)  # raises an error for a wrong name
     return DataConfig(
         corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from bytenet.datasets import read_lines
 from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.metrics.scores import Score
-from bytenet.files import PARTIAL, atomic_path
+from bytenet.files import PARTIAL, atomic_paths
 from bytenet.markdown import cell, table
 from bytenet.run_folder import RunFolder
 
@@ -61,27 +60,32 @@ class Evaluation:
     def save(self, folder: Path) -> list[Path]:
         """Write `NAME.json`, `NAME.hypotheses.txt`, `NAME.references.txt` and `NAME.samples.md`.
 
-        The .txt files have one sentence per line. If one file cannot be written, none of them changes.
+        The .txt files have one sentence per line. `NAME.samples.md` has twenty sentences, evenly spaced, or all if
+        there are fewer. If one file cannot be written, none of them changes (see `atomic_paths`).
 
         Returns:
             Their paths.
 
         Raises:
-            InputError: the disk is full.
+            InputError: the disk is full, or a file cannot be written, for example because a folder has its name.
         """
         folder.mkdir(parents=True, exist_ok=True)
         contents = {
             "json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
             _HYPOTHESES: _lines(self.hypotheses),
             _REFERENCES: _lines(self.references),
-            "samples.md": samples_table(self.sources, self.references, self.hypotheses),
+            "samples.md": self._samples(),
         }
         paths = [folder / f"{self.name}.{suffix}" for suffix in contents]
-        with ExitStack() as renamed_in_reverse_order:
-            for path, text in zip(paths, contents.values(), strict=True):
-                partial = renamed_in_reverse_order.enter_context(atomic_path(path))
+        with atomic_paths(paths) as partials:
+            for partial, text in zip(partials, contents.values(), strict=True):
                 partial.write_text(text, encoding="utf-8", newline="")
         return paths
+
+    def _samples(self) -> str:
+        total = len(self.hypotheses)
+        chosen = f"{NUM_SAMPLES} of {total:,} sentences, evenly spaced, from the first one on:\n\n"
+        return (chosen if total > NUM_SAMPLES else "") + samples_table(self.sources, self.references, self.hypotheses)
 
 
 def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
@@ -141,8 +145,17 @@ def reference_file(run_dirs: Sequence[str | os.PathLike[str]], name: str) -> Pat
 def samples_table(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], count: int = NUM_SAMPLES
 ) -> str:
-    """A Markdown table of the first `count` translations beside their sources and references."""
-    rows = list(zip(sources, references, hypotheses, strict=True))[:count]
+    """A Markdown table of translations beside their sources and references.
+
+    The lines are evenly spaced, from the first one on: test sets may be sorted, as Tatoeba's is by length.
+
+    Args:
+        sources, references, hypotheses: line by line.
+        count: number of lines; all if there are fewer.
+    """
+    texts = list(zip(sources, references, hypotheses, strict=True))
+    count = min(count, len(texts))
+    rows = [texts[index * len(texts) // count] for index in range(count)]
     return table(("source", "reference", "translation"), [[cell(text) for text in row] for row in rows]) + "\n"
 
 

@@ -108,13 +108,14 @@ def _evaluation(folder: Path, name: str, evaluation: SavedEvaluation) -> str:
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in search.items() if value is not None)
     samples_path = folder / f"{name}.samples.md"
     samples = read_limited(samples_path, MOST_JSON_BYTES, "translations in Markdown").decode("utf-8", "replace")
+    if samples.startswith("|"):  # there are no others, or an earlier version chose them
+        samples = f"The first {samples.count(chr(10)) - 2} sentences, in their order:\n\n{samples}"
     return "\n\n".join(
         [
             f"## Scores on {name}",
             f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
             f"({evaluation['characters_per_second']:,.0f} characters per second); {settings}.",
             table(("score", "value", "95 % interval", "settings"), scores),
-            f"The first {samples.count(chr(10)) - 2} sentences, in their order:",
             samples,
         ]
     )

@@ -6,6 +6,7 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
+from bytenet.evaluation.run_page import _evaluation as _evaluation_section
 from bytenet.files import PARTIAL
 from bytenet.run_folder import RunFolder
 from bytenet.saved.evaluations import saved_evaluations
@@ -45,6 +46,16 @@ def test_save_changes_all_files_or_none(tmp_path):
     assert [path.read_bytes() for path in paths] == before
 
 
+def test_a_folder_with_the_name_of_a_file_leaves_the_others_as_they_were(tmp_path):
+    scores, *others = _evaluation().save(tmp_path)
+    before = [path.read_bytes() for path in others]
+    scores.unlink()
+    scores.mkdir()
+    with pytest.raises(InputError, match=r"test\.json is a folder"):
+        _evaluation(hypotheses=["a cat", ""], references=["a cat", ""]).save(tmp_path)
+    assert [path.read_bytes() for path in others] == before
+
+
 def test_saved_evaluations_are_read_by_name(tmp_path):
     run = RunFolder(tmp_path)
     assert saved_evaluations(run.evaluation, run.model_sha256) == {}
@@ -81,12 +92,47 @@ def test_evaluations_of_an_earlier_model_of_the_run_are_not_read(tmp_path):
     assert [*saved_evaluations(run.evaluation, run.model_sha256)] == ["old", "test", "validation"]
 
 
-def test_samples_are_the_first_sentences_in_order():
-    texts = [[f"{side}{index}" for index in range(30)] for side in "srt"]
-    lines = samples_table(*texts).splitlines()
-    assert lines[:3] == ["| source | reference | translation |", "| --- | --- | --- |", "| s0 | r0 | t0 |"]
-    assert len(lines) == 22
-    assert lines[-1] == "| s19 | r19 | t19 |"
+@pytest.mark.parametrize(
+    ("total", "count", "chosen"),
+    [
+        (2000, 20, range(0, 2000, 100)),
+        (30, 20, [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22, 24, 25, 27, 28]),
+        (3, 20, range(3)),
+        (3, 0, []),
+        (0, 20, []),
+    ],
+)
+def test_samples_are_evenly_spaced_in_order(total, count, chosen):
+    texts = [[f"{side}{index}" for index in range(total)] for side in "srt"]
+    lines = samples_table(*texts, count).splitlines()
+    assert lines[:2] == ["| source | reference | translation |", "| --- | --- | --- |"]
+    assert lines[2:] == [f"| s{index} | r{index} | t{index} |" for index in chosen]
+
+
+def _page(folder, *, num_sentences):
+    texts = [f"sentence {index}" for index in range(num_sentences)]
+    _evaluation(sources=texts, references=texts, hypotheses=texts).save(folder)
+    return _evaluation_section(folder, "test", saved_evaluations(folder, None)["test"])
+
+
+def test_files_and_pages_say_how_their_samples_were_chosen(tmp_path):
+    all_of_them = _page(tmp_path, num_sentences=20)
+    assert "The first 20 sentences, in their order:\n\n| source |" in all_of_them
+    assert (tmp_path / "test.samples.md").read_text().startswith("| source |")
+    chosen = "20 of 1,000 sentences, evenly spaced, from the first one on:\n\n| source |"
+    some = _page(tmp_path, num_sentences=1000)
+    assert chosen in some
+    assert "The first" not in some
+    assert "sentence 950 |" in some
+    assert (tmp_path / "test.samples.md").read_text().startswith(chosen)
+
+
+def test_samples_of_an_earlier_version_are_still_called_the_first(tmp_path):
+    _page(tmp_path, num_sentences=1000)
+    table = samples_table(["s1", "s2"], ["r1", "r2"], ["t1", "t2"])
+    (tmp_path / "test.samples.md").write_text(table)
+    page = _evaluation_section(tmp_path, "test", saved_evaluations(tmp_path, None)["test"])
+    assert page.strip().endswith(f"The first 2 sentences, in their order:\n\n{table.strip()}")
 
 
 @pytest.mark.parametrize(
