@@ -16,8 +16,8 @@ from bytenet import __version__, compile_cache
 from bytenet.cli.common.backends import BACKENDS, advice_on_missing, choose_backend
 from bytenet.cli.common.lazy_group import LazyGroup
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.native_messages import drop_remarks
 from bytenet.errors import ConfigError, InputError, shortened
+from bytenet.lite.native_messages import drop_remarks
 from bytenet.memory_allocator import keep_freed_memory
 
 _VERBS = {
@@ -105,8 +105,8 @@ def _group(traceback: bool) -> None:
 def main() -> None:
     """Run the command with the arguments of this process, and exit."""
     # TensorFlow's remarks on the machine would hide the messages. Users who set the level to 0 or 1 ask for them.
-    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") not in ("0", "1"):
-        drop_remarks()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    drop_remarks()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # its encoding may lack characters
     logging.basicConfig(format="%(message)s", handlers=[_Warnings(logging.WARNING)])

@@ -75,7 +75,7 @@ def evaluate(
 
     MODEL is a run folder, a .bytenet file, or the name of a pretrained model. In the folder of a run, or in
     --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, their references as
-    NAME.references.txt, and the first twenty translations beside source and reference as NAME.samples.md. Options of
+    NAME.references.txt, and twenty evenly spaced translations beside source and reference as NAME.samples.md. Options of
     the search that are not given are those of MODEL.
 
     Several MODEL translate together, as in `bytenet translate`. Corpus and options are then those of the first one. The

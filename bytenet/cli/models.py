@@ -20,6 +20,7 @@ def models(name: str | None, as_json: bool) -> None:
     NAME is a model of the list, or the path of a .bytenet file. A name works wherever a model is asked for, for example
     in `bytenet translate NAME`, `bytenet serve NAME` and `bytenet train my.yaml --set training.start=NAME`.
     """
+    from bytenet.lite.cards import summary
     from bytenet.lite.pretrained import model_path, pretrained_names, pretrained_path
     from bytenet.model_file import ModelFile
 
@@ -30,26 +31,19 @@ def models(name: str | None, as_json: bool) -> None:
         else:
             click.echo(model.card.rstrip("\n"))
         return
-    described = [_described(each, ModelFile(pretrained_path(each))) for each in pretrained_names()]
+    names = pretrained_names()
     if as_json:
-        print_json(described)
-    elif not described:
+        print_json([_described(each, ModelFile(pretrained_path(each))) for each in names])
+    elif not names:
         say(
             "This version of bytenet has no pretrained model. Train one, for example with "
             "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file."
         )
     else:
-        click.echo("\n\n".join(map(_shown, described)))
+        click.echo("\n\n".join(map(summary, names)))
 
 
 def _described(name: str, model: "ModelFile") -> dict[str, Any]:
     source, target = model.config.data.languages
     size = model.path.stat().st_size
     return {"name": name, "source": source, "target": target, "bytes": size, "facts": model.facts}
-
-
-def _shown(model: dict[str, Any]) -> str:
-    """A model in some lines: what it is, its scores and its licence."""
-    facts = {key: value for key, value in model["facts"].items() if key == "licence" or key.startswith("scores")}
-    lines = [f"{model['name']}: {model['source']} to {model['target']}, {model['bytes'] / 1e6:.1f} MB"]
-    return "\n".join([*lines, *(f"  {key}: {value}" for key, value in facts.items())])

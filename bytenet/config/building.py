@@ -57,7 +57,7 @@ def _absolute(setting: Setting) -> Any:
     if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
         return setting.value
     if setting.key in _MODEL_KEYS:
-        from bytenet.lite.pretrained import is_pretrained  # imports NumPy, which few configurations need
+        from bytenet.lite.pretrained import is_pretrained
 
         if is_pretrained(setting.value):
             return setting.value

@@ -1,4 +1,4 @@
-"""Reads lines of text from a stream, and formats lines of translations, for the commands."""
+"""Reads lines of text from a stream, and formats and counts lines of translations, for the commands."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -55,6 +55,11 @@ def formatted(number: int, translations: Sequence[Translation], n_best: int) -> 
     if n_best == 1:
         return f"{translations[0].text}\n"
     return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)
+
+
+def lines_in_words(number: int) -> str:
+    """A number of lines, as "1 line" or "1,234 lines"."""
+    return "1 line" if number == 1 else f"{number:,} lines"
 
 
 def checked_lines(lines: Iterable[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.errors import ConfigError, MissingFileError
 from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
 from bytenet.lite.translation import Translation, best_first
 
@@ -61,7 +61,7 @@ class Reranker(Generic[_ScorerT]):
         name: of the model, for reports.
 
     Raises:
-        InputError: `weight` is negative or not finite.
+        ConfigError: `weight` is negative or not finite.
         ValueError: there is no such rule.
 
     Reference:
@@ -111,10 +111,10 @@ def check_weight(weight: float) -> float:
     """The weight of a reranker itself.
 
     Raises:
-        InputError: it is negative or not finite.
+        ConfigError: it is negative or not finite.
     """
     if not (math.isfinite(weight) and weight >= 0):
-        raise InputError(f"rerank_weight is {weight}; expected a number of at least 0.")
+        raise ConfigError(f"rerank_weight is {weight}; expected a finite number of at least 0.")
     return weight
 
 
@@ -131,9 +131,8 @@ def chosen_reranker(
         num_hypotheses: to rerank. A configured model is not used with only one.
 
     Raises:
-        ConfigError: a weight is given and no model is there; a model is given and the configured weight is 0; or one
-            of them is given and there is one hypothesis.
-        InputError: the weight is negative or not finite.
+        ConfigError: a weight is given and no model is there; a model is given and the configured weight is 0; one of
+            them is given and there is one hypothesis; or the weight is negative or not finite.
     """
     model = configured[0] if given[0] is None else given[0]
     weight = check_weight(configured[1] if given[1] is None else given[1])

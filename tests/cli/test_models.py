@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 
@@ -84,6 +85,32 @@ def test_tensorflow_translates_long_files_and_without_litert(shipped, invoke, tm
     assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "long").stderr
     monkeypatch.setattr("bytenet.model_file.find_spec", lambda name: None)
     assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "short").stderr
+
+
+def test_tensorflow_translates_a_long_file_that_is_standard_input(shipped, tmp_path, monkeypatch, capsys):
+    (tmp_path / "text").write_text("\n" * 201)
+    for skipped, engine in ((0, "TensorFlow"), (1, "LiteRT")):
+        with open(tmp_path / "text") as stdin:
+            stdin.seek(skipped)
+            monkeypatch.setattr(sys, "stdin", stdin)
+            translate.main(["de-en"], standalone_mode=False)
+        message = capsys.readouterr().err
+        assert f"Translated {201 - skipped} lines" in message
+        assert f"({engine}," in message
+        assert "FILE" not in message
+
+
+def test_a_long_pipe_is_translated_with_litert_and_a_message_names_what_is_faster(
+    shipped, run_folder, invoke, tmp_path
+):
+    message = "The input has more than 200 lines, and LiteRT translates them."
+    result = invoke(translate, "de-en", stdin=b"\n" * 300)
+    assert "(LiteRT," in result.stderr
+    assert result.stderr.count(message) == 1
+    assert "give a FILE, or --engine full." in result.stderr
+    Translator.from_run(run_folder.path).export(tmp_path / "lite.bytenet", engines="lite", languages=("de", "en"))
+    for arguments, num_lines in ((["de-en"], 200), (["de-en", "--engine", "lite"], 300), (["lite.bytenet"], 300)):
+        assert message not in invoke(translate, *arguments, stdin=b"\n" * num_lines).stderr
 
 
 def test_the_folder_of_a_run_comes_before_the_pretrained_model(shipped, run_folder, tmp_path):

@@ -1,6 +1,7 @@
 """`bytenet-lite`: each input line gives one output line."""
 
 import io
+import shutil
 import sys
 
 import pytest
@@ -64,6 +65,44 @@ def test_a_command_without_the_library_for_sentences_says_what_to_install(run, m
     code, _, err = run(model_path, "--split", stdin=b"ein\n")
     assert code == 1
     assert err.startswith("Error: Splitting lines into sentences needs the library sentencex")
+
+
+def test_unknown_characters_and_cut_translations_are_named_in_one_closing_line(run, model_path, lite):
+    lines = ["ein Hund ☃", "zwei", "☃ und 漢"]
+    cut = sum(not best.ended for best, *_ in lite.translate(lines))
+    assert cut > 1
+    code, out, err = run(model_path, stdin="\n".join(lines).encode())
+    assert (code, out.count("\n")) == (0, 3)
+    assert err == (
+        "Characters that the model does not know, in 2 lines: '☃' (U+2603) and '漢' (U+6F22). "
+        f"{cut} translations reached the length limit without an end.\n"
+    )
+    assert run(model_path, stdin=b"\n\n") == (0, "\n\n", "")
+
+
+def test_models_are_listed_and_cards_shown(run, model_path, ship, tmp_path):
+    ship(tmp_path)
+    code, out, err = run("--models")
+    assert (code, out) == (0, "")
+    assert "no pretrained model" in err
+    for name in ("de-en", "en-de"):
+        shutil.copy(model_path, tmp_path / f"{name}.bytenet")
+    size = f"{model_path.stat().st_size / 1e6:.1f} MB"
+    assert run("--models") == (0, f"de-en: de to en, {size}\n\nen-de: de to en, {size}\n", "")
+    for model in ("de-en", model_path):
+        assert run("--card", model) == (0, "# A model\n", "")
+    code, out, err = run("--card", "de-ne")
+    assert (code, out) == (1, "")
+    assert "no pretrained model named 'de-ne'. Did you mean de-en?" in err
+
+
+def test_without_a_model_nothing_is_translated(run, model_path):
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert "Give a MODEL. --models lists the pretrained ones." in err
+    code, out, err = run(model_path, "--models")
+    assert (code, out) == (2, "")
+    assert "--models and --card translate nothing. Leave out MODEL and FILE." in err
 
 
 def test_mistakes_are_messages(run, model_path, tmp_path):

@@ -1,6 +1,7 @@
 """Reranking without TensorFlow ranks as the whole package does."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -184,6 +185,10 @@ def test_a_name_is_a_reranker(shipped, model_path, backward_path, lines):
 
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
 def test_weights_that_rank_nothing_are_refused(weight, model_path, backward_path):
-    for kind in (Translator, decoding.Translator.from_run):
-        with pytest.raises(InputError, match="rerank_weight is"):
+    message = f"rerank_weight is {weight}"
+    for kind, expected in (
+        (Translator, f"{message}; expected a finite number of at least 0."),
+        (decoding.Translator.from_run, message),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(expected)):
             kind(model_path, rerank_with=str(backward_path), rerank_weight=weight)

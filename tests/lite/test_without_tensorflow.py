@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # Imports of other modules of this package, or of what they need, fail.
-PROGRAM = """
+WITHOUT = """
 import importlib.abc, sys
 REFUSED = {"tensorflow", "keras", "tensorflow_text", "tensorflow_intel", "pydantic", "click", "safetensors", "yaml"}
 
@@ -22,6 +22,8 @@ class Refuse(importlib.abc.MetaPathFinder):
             raise AssertionError(f"{name} was imported")
 
 sys.meta_path.insert(0, Refuse())
+"""
+PROGRAM = f"""{WITHOUT}
 from bytenet.lite import Translator
 import json
 lines = json.loads(sys.argv[2])
@@ -34,6 +36,22 @@ def test_translation_needs_only_numpy_and_the_runtime(model_path, lite, lines):
         [sys.executable, "-c", PROGRAM, str(model_path), json.dumps(lines)], cwd=ROOT, capture_output=True, check=True
     ).stdout
     assert json.loads(output) == [best.text for best, *_ in lite.translate(lines)]
+
+
+def test_the_command_needs_no_more_and_hides_the_remarks_of_the_runtime(model_path):
+    program = f"{WITHOUT}\nimport runpy\nrunpy.run_module('bytenet.lite', run_name='__main__')"
+    text = "ein Hund ☃\n".encode()
+    for arguments, out, err in (
+        ([str(model_path)], b"", "'☃' (U+2603)".encode()), (["--card", str(model_path)], b"# A model\n", b""),
+        (["--models"], b"", b""),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments], cwd=ROOT, input=text, capture_output=True, check=True
+        )
+        assert out in done.stdout
+        assert err in done.stderr
+        assert done.stderr.count(b"\n") <= 1
+        assert b"XNNPACK" not in done.stderr
 
 
 @pytest.mark.thorough

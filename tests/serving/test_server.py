@@ -1,11 +1,13 @@
 """A server as a process: it starts without TensorFlow, SIGTERM lets it finish what runs, bad addresses are refused."""
 
 import errno
+import re
 import signal
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import requests
@@ -13,7 +15,7 @@ import requests
 from bytenet.errors import InputError, ModelError
 from bytenet.serving.engines.starting_engine import StartingEngine
 from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.server import _listen, serve
+from bytenet.serving.server import _SECONDS_TO_ANSWER, _listen, serve
 
 # The engine says when it begins, and translates after it has read a line.
 _SERVER = """
@@ -62,6 +64,23 @@ def test_sigterm_lets_a_server_without_tensorflow_finish_what_runs(free_port, wa
     assert f"The server is at {address}." in log
     assert "POST /translate 200" in log
     assert "Traceback" not in log
+
+
+def test_the_documentation_has_the_limits_of_the_server():
+    text = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    settings = ServerSettings()
+    assert f"| `--timeout` | {settings.timeout_seconds:.0f} s |" in text
+    assert f"| `--max-chars` | {settings.max_chars:,} |" in text
+    assert f"| largest body | {settings.max_body_bytes:,} bytes |" in text
+    # The proxy and systemd wait longer than the server itself.
+    for pattern in (r"proxy_read_timeout (\d+)s;", r"TimeoutStopSec=(\d+)", r"`--time (\d+)`"):
+        assert int(re.search(pattern, text)[1]) > settings.timeout_seconds + _SECONDS_TO_ANSWER
+
+
+def test_half_a_second_for_each_short_sentence_leaves_time_for_a_text_of_the_longest_length():
+    """The pretrained models take this long on one core without TensorFlow."""
+    settings, chars_of_sentence = ServerSettings(), 30
+    assert 0.5 * settings.max_chars / chars_of_sentence < settings.timeout_seconds
 
 
 def _refuses(address: str) -> bool:

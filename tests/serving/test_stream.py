@@ -119,8 +119,9 @@ def test_a_stream_that_takes_too_long_is_given_up(serving, reversing_engine):
     assert (name, content["status"]) == ("error", 504)
 
 
-def test_a_draft_that_takes_too_long_gives_way_to_the_translation(serving, reversing_engine, monkeypatch):
-    monkeypatch.setattr(streaming, "_SHARE_OF_DRAFT", 0.0005)
+@pytest.mark.parametrize(("limit", "value"), [("_SHARE_OF_DRAFT", 0.0005), ("_MOST_SECONDS_OF_DRAFT", 0.3)])
+def test_a_draft_that_takes_too_long_gives_way_to_the_translation(serving, reversing_engine, monkeypatch, limit, value):
+    monkeypatch.setattr(streaming, limit, value)
     engine = reversing_engine(has_attention=False)
     engine.draft = lambda sentence: iter(lambda: "x", "")  # without an end
     with serving(engine) as address:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from bytenet.cli.common.number_range import NumberRange
+
 NOT_FOR_LITE = (
     "With --engine lite, the options of the search are those of the export, except --rerank-with and --rerank-weight. "
     "For other options, leave out --engine lite."
@@ -24,7 +26,7 @@ _OPTIONS = (
     ),
     click.option(
         "--temperature",
-        type=click.FloatRange(min=0, min_open=True),
+        type=NumberRange(min=0, min_open=True),
         help="For --samples: below 1, likely characters are drawn more often; above 1, unlikely ones.",
     ),
     click.option(
@@ -32,11 +34,11 @@ _OPTIONS = (
     ),
     click.option(
         "--top-p",
-        type=click.FloatRange(min=0, max=1, min_open=True),
+        type=NumberRange(min=0, max=1, min_open=True),
         help="For --samples: draw only from the smallest set of likeliest characters with this probability in all.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of the random translations (--samples)."),
-    click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations."),
+    click.option("--length-penalty", type=NumberRange(min=0), help="Larger values favour longer translations."),
     click.option(
         "--length-penalty-rule",
         type=click.Choice(["gnmt", "length"]),
@@ -44,7 +46,7 @@ _OPTIONS = (
     ),
     click.option(
         "--coverage-penalty",
-        type=click.FloatRange(min=0),
+        type=NumberRange(min=0),
         help="Larger values favour translations that attend to all of the source. Needs a model with attention.",
     ),
     click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines that are translated at once."),
@@ -64,7 +66,7 @@ _OPTIONS = (
     ),
     click.option(
         "--rerank-weight",
-        type=click.FloatRange(min=0),
+        type=NumberRange(min=0),
         help="Weight of the other direction; 0 turns it off.",
     ),
     click.option(

@@ -1,62 +1,19 @@
-"""The characters of lines that a model does not know."""
+"""Messages about the characters of lines that a model does not know."""
 
-import unicodedata
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bytenet.cli.common.messages import lines_in_words, say
-from bytenet.lite.characters import is_blank
+from bytenet.cli.common.messages import say
+from bytenet.lite.unknown_characters import UnknownCharacters
 
 if TYPE_CHECKING:
     from bytenet.datasets import Vocabulary
-
-_MOST_SHOWN = 3
 
 
 def say_unknown(vocabulary: "Vocabulary", lines: Iterable[str]) -> None:
     """Name on stderr the characters of lines that a vocabulary does not have."""
     unknown = UnknownCharacters(vocabulary.known)
     deque(unknown.watch(lines), maxlen=0)
-    unknown.say()
-
-
-class UnknownCharacters:
-    """Notes the characters of lines that a model does not know.
-
-    Args:
-        known: the characters that it knows.
-
-    Attributes:
-        num_lines: number of lines so far that have others.
-    """
-
-    def __init__(self, known: frozenset[str]):
-        self._known = known
-        self._unknown: dict[str, None] = {}  # a set in the order of the text
-        self.num_lines = 0
-
-    def watch(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines, each noted when it is read. Blank lines and blanks at the ends of others do not count."""
-        for line in lines:
-            characters = unicodedata.normalize("NFC", line.strip())
-            if not self._known.issuperset(characters) and not is_blank(characters):
-                self._unknown.update(dict.fromkeys(filter(self._is_unknown, characters)))
-                self.num_lines += 1
-            yield line
-
-    def say(self) -> None:
-        """Name the first characters on stderr, if there are any."""
-        if self.num_lines:
-            lines = lines_in_words(self.num_lines)
-            say(f"Characters that the model does not know, in {lines}: {self}.")
-
-    def __str__(self) -> str:
-        """The first characters for a message, and the number of others."""
-        parts = [f"{character!r} (U+{ord(character):04X})" for character in [*self._unknown][:_MOST_SHOWN]]
-        if others := len(self._unknown) - len(parts):
-            parts.append("1 other" if others == 1 else f"{others:,} others")
-        return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
-
-    def _is_unknown(self, character: str) -> bool:
-        return character not in self._known
+    if unknown.message:
+        say(unknown.message)

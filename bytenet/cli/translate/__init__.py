@@ -2,26 +2,27 @@
 
 import os
 import shlex
+import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bytenet.cli.common.messages import lines_in_words, say
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, search_options
 from bytenet.cli.common.translation_progress import translation_progress
-from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
-from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.lines import decoded_lines, formatted, lines_in_words
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.lite.reranking import explaining_missing_reranker
+from bytenet.lite.unknown_characters import UnknownCharacters
 
 
 @click.command()
@@ -40,7 +41,7 @@ from bytenet.lite.reranking import explaining_missing_reranker
 @click.option(
     "--engine", "engine_name", type=click.Choice(["full", "lite"]),
     help="Engine: TensorFlow (full); or LiteRT (lite) for a .bytenet file, which starts at once.  [default: "
-    f"lite for such a file, unless another option or more than {MOST_LINES_FOR_LITE} lines of FILE need TensorFlow]",
+    f"lite for such a file, unless another option or more than {MOST_LINES_FOR_LITE} lines of a file need TensorFlow]",
 )  # fmt: skip
 @search_options
 @click.option(
@@ -88,13 +89,13 @@ def translate(
     is_typed = input_path is None and sys.stdin.isatty()
     if is_typed:
         window = window or 1
-    lines = decoded_lines(sys.stdin.buffer) if input_path is None else _lines_of_file(input_path, names[0])
+    lines = _lines_of_stdin() if input_path is None else _lines_of_file(input_path, names[0])
     if output is not None and _is_input(output, input_path):
         raise click.UsageError("--output is the input itself, and its lines would be lost. Give another file.")
-    # Translations on the terminal show the progress themselves.
-    is_new_file = output is not None and (output.is_file() or not output.exists())
-    num_lines = len(lines) if is_new_file and isinstance(lines, Sized) else None
+    num_lines = len(lines) if _shows_progress(output) and isinstance(lines, Sized) else None
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
+    if engine.is_for_few_lines and engine_name is None and not is_typed and not isinstance(lines, Sized):
+        lines = _with_advice(lines)
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
     if unknown:
         lines = unknown.watch(lines)
@@ -120,8 +121,17 @@ def translate(
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     say(message)
-    if unknown:
-        unknown.say()
+    if unknown and unknown.message:
+        say(unknown.message)
+
+
+def _shows_progress(output: Path | None) -> bool:
+    """Whether a progress bar is of use. Translations on the terminal show the progress themselves."""
+    if sys.stderr is None:
+        return False
+    if output is None:
+        return sys.stderr.isatty() and not sys.stdout.isatty()
+    return output.is_file() or not output.exists()
 
 
 def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], None]]:
@@ -172,6 +182,27 @@ def _is_input(output: Path, input_path: Path | None) -> bool:
         return os.path.samestat(output.stat(), os.fstat(sys.stdin.fileno()))
     except OSError:  # standard input has no file descriptor
         return False
+
+
+def _lines_of_stdin() -> Iterable[str]:
+    """The lines of standard input: a list if it is a file, so that their number is known; else one by one."""
+    lines = decoded_lines(sys.stdin.buffer)
+    try:
+        is_file = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    except OSError:  # standard input has no file descriptor
+        is_file = False
+    return list(lines) if is_file else lines
+
+
+def _with_advice(lines: Iterable[str]) -> Iterator[str]:
+    """The same lines. If they are many, a message says once how they are translated faster."""
+    for number, line in enumerate(lines):
+        if number == MOST_LINES_FOR_LITE:
+            say(
+                f"The input has more than {MOST_LINES_FOR_LITE} lines, and LiteRT translates them. For long inputs, "
+                "TensorFlow is faster: give a FILE, or --engine full."
+            )
+        yield line
 
 
 def _lines_of_file(path: Path, model: Path) -> Iterable[str]:

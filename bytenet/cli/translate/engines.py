@@ -24,6 +24,7 @@ class Engine(NamedTuple):
         by_sentence: makes what splits lines into sentences for `translate`.
         search: what it does, for messages.
         known: the characters that the model knows; None if it refuses others or copies them.
+        is_for_few_lines: whether TensorFlow could translate, too, and is faster for many lines.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Engine(NamedTuple):
     by_sentence: Callable[[], LinesBySentence]
     search: str
     known: frozenset[str] | None
+    is_for_few_lines: bool
 
 
 def suits_lite(
@@ -79,12 +81,14 @@ def full_engine(
         translator.by_sentence,
         f"number of samples {samples}" if samples else f"beam size {beam_size}",
         None if replaces_unknown or translator.vocabulary.unknown == "error" else translator.vocabulary.known,
+        is_for_few_lines=False,
     )
 
 
 def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, rerank_weight: float | None) -> Engine:
     """Translation with LiteRT."""
     from bytenet.lite import Translator
+    from bytenet.model_file import ModelFile
 
     if len(paths) > 1 or paths[0].is_dir():
         raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
@@ -100,6 +104,7 @@ def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, re
         translator.by_sentence,
         f"beam size {translator.beam_size}",
         None if translator.characters.unknown == "error" else translator.characters.known,
+        is_for_few_lines=ModelFile(paths[0]).has_weights,
     )
 
 

@@ -10,6 +10,11 @@ from bytenet.serving.work.translating_threads import QueueFullError
 
 _MOST_CHARS = 300
 _FAILED = "The server failed. Its log says why."
+_TOO_SLOW = (
+    "The translation took too long. Send a shorter text, or try again later. For whoever runs the server: "
+    "--rerank-weight 0, or a smaller --beam-size (not with --engine lite), makes it faster; --timeout gives it more "
+    "time."
+)
 _TEXTS = {
     404: "There is nothing at this address. See /openapi.json for the addresses.",
     405: "This address does not take this method. See /openapi.json for the methods.",
@@ -33,7 +38,7 @@ def failure(error: Exception) -> tuple[int, str]:
         case ClientDisconnect():
             return 499, "The client closed the connection."
         case TimeoutError():
-            return 504, "The translation took too long. Send a shorter text, or try again later."
+            return 504, _TOO_SLOW
         case _:
             return 500, _FAILED
 

@@ -21,7 +21,7 @@ class ServerSettings:
     max_chars: int = 5000
     max_texts: int = 100
     max_requests: int = 256
-    timeout_seconds: float = 30.0
+    timeout_seconds: float = 120.0
     api_keys: frozenset[str] = field(default=frozenset(), repr=False)
     allowed_origins: tuple[str, ...] = ()
     into_sentences: bool = True

@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 # Of the time of a sentence. The full search has the rest, even if the draft is not complete by then.
 _SHARE_OF_DRAFT = 0.5
+_MOST_SECONDS_OF_DRAFT = 15.0
 
 
 def streaming_routes(service: Service) -> APIRouter:
@@ -77,7 +78,8 @@ async def _events(service: Service, engine: Engine, parameters: StreamParameters
 
 async def _draft(service: Service, engine: Engine, sentence: str) -> AsyncIterator[str]:
     """The characters of a draft. A busy server ends it early, because the full search comes anyway."""
-    deadline = asyncio.get_running_loop().time() + _SHARE_OF_DRAFT * service.settings.timeout_seconds
+    seconds = min(_SHARE_OF_DRAFT * service.settings.timeout_seconds, _MOST_SECONDS_OF_DRAFT)
+    deadline = asyncio.get_running_loop().time() + seconds
     parts = engine.draft(sentence)
     with suppress(QueueFullError, TimeoutError):
         while part := await _in_time(deadline, service.threads.call(partial(next, parts, ""))):

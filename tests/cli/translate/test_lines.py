@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bytenet.cli.translate import translate
+from bytenet.cli.translate import _lines_of_stdin, translate
 from bytenet.errors import InputError, MissingFileError
 
 from .sample_text import TEXT
@@ -60,6 +60,14 @@ def test_stdin_is_read_like_a_file(run_folder, invoke):
     assert invoke(translate, run_folder.path, stdin=b"\xef\xbb\xbfein Hund\r\n").stdout == plain
     with pytest.raises(InputError, match="stdin:2: found a NUL character"):
         invoke(translate, run_folder.path, stdin=b"ein\nH\0und\n")
+
+
+def test_lines_of_a_pipe_are_read_one_by_one(monkeypatch):
+    reading, writing = os.pipe()
+    os.write(writing, b"ein\n")
+    with open(reading) as stdin, open(writing, "wb"):  # the pipe may go on
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert next(iter(_lines_of_stdin())) == "ein"
 
 
 def test_a_person_at_a_terminal_is_asked_for_sentences(run_folder, monkeypatch, capsys):

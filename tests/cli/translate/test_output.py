@@ -5,6 +5,7 @@ import gzip
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import click
 import pytest
@@ -72,6 +73,40 @@ def test_a_file_that_is_written_has_a_progress_bar(run_folder, invoke, tmp_path)
     (tmp_path / "text").write_bytes(TEXT)
     assert "Translating" in invoke(translate, run_folder.path, tmp_path / "text", "--output", tmp_path / "out").stderr
     assert "Translating" not in invoke(translate, run_folder.path, tmp_path / "text").stderr
+
+
+@pytest.mark.parametrize(
+    ("stdin", "stdout", "is_shown"),
+    [("file", "file", True), ("pipe", "file", False), ("file", "terminal", False), ("FILE", "file", True)],
+)
+def test_the_terminal_has_a_progress_bar_if_the_number_of_lines_is_known_and_translations_go_elsewhere(
+    run_folder, tmp_path, monkeypatch, stdin, stdout, is_shown
+):
+    (tmp_path / "text").write_bytes(TEXT)
+    reading, writing = os.pipe()
+    os.write(writing, TEXT)
+    os.close(writing)
+    screen, terminal = os.openpty()
+    with (
+        open(reading) as pipe, open(tmp_path / "text") as file,
+        open(terminal, "w") as stderr, open(tmp_path / "out", "w") as out, monkeypatch.context() as patch,
+    ):  # fmt: skip
+        patch.setattr(sys, "stdin", file if stdin == "file" else pipe)
+        patch.setattr(sys, "stdout", stderr if stdout == "terminal" else out)
+        patch.setattr(sys, "stderr", stderr)
+        files = [str(tmp_path / "text")] if stdin == "FILE" else []
+        translate.main([str(run_folder.path), *files], standalone_mode=False)
+    shown = "".join(_shown_on(screen))
+    assert ("Translating" in shown) is is_shown
+    assert ("100%" in shown) is is_shown
+    assert "Translated 5 lines" in shown
+
+
+def _shown_on(screen):
+    """What was written on a terminal that is closed."""
+    with open(screen, "rb", buffering=0) as file, suppress(OSError):  # Linux ends with an error
+        while part := file.read(10_000):
+            yield part.decode()
 
 
 def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path):

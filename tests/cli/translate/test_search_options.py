@@ -71,6 +71,21 @@ def test_options_of_samples_need_samples(run_folder, invoke):
     assert "Invalid value for '--temperature': 0.0 is not in the range x>0" in wrong.stderr
 
 
+@pytest.mark.parametrize(
+    "option", ["--temperature", "--top-p", "--length-penalty", "--coverage-penalty", "--rerank-weight"]
+)
+def test_nan_is_no_number(run_folder, invoke, option):
+    result = invoke(translate, run_folder.path, option, "nan", stdin=TEXT)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option}'" in result.stderr
+    assert "is not a number" in result.stderr
+
+
+def test_an_infinite_weight_is_a_wrong_setting(model_path, invoke):
+    with pytest.raises(ConfigError, match=r"rerank_weight is inf; expected a finite number of at least 0\."):
+        invoke(translate, model_path, "--rerank-weight", "inf", stdin=TEXT)
+
+
 def test_a_model_to_rerank_with_that_is_missing_is_named_as_such(run_folder, invoke):
     with pytest.raises(MissingFileError, match=r"^rerank_with: nowhere does not exist.* give --rerank-weight 0\."):
         invoke(translate, run_folder.path, "--rerank-with", "nowhere", stdin=TEXT)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import yaml
 
-from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate import translate
 from bytenet.cli.translate.dictionary import read_dictionary
 from bytenet.errors import InputError
@@ -42,22 +41,6 @@ def test_option_turns_off_the_replacement_of_the_run(attentive_run_folder, invok
     )
     assert "does not know" not in replacing.stderr
     assert "does not know" in copying.stderr
-
-
-@pytest.mark.parametrize(
-    ("lines", "num_lines", "message"),
-    [
-        (["Ein", "", "\u200b", "\tEin\n", "E\u0308in"], 0, ""),
-        (["漢字"], 1, "'漢' (U+6F22) and '字' (U+5B57)"),
-        (["Ein\u202e", "E", "☃"], 2, r"'\u202e' (U+202E) and '☃' (U+2603)"),
-        (["abcdd"], 1, "'a' (U+0061), 'b' (U+0062), 'c' (U+0063) and 1 other"),
-        (["dcba", "e"], 2, "'d' (U+0064), 'c' (U+0063), 'b' (U+0062) and 2 others"),
-    ],
-)
-def test_unknown_characters_are_counted_and_shown_as_the_model_reads_lines(lines, num_lines, message):
-    unknown = UnknownCharacters(frozenset("EËin"))
-    assert list(unknown.watch(lines)) == lines
-    assert (unknown.num_lines, str(unknown)) == (num_lines, message)
 
 
 def test_model_without_attention_cannot_replace_unknown_characters(run_folder, invoke):

@@ -1,15 +1,16 @@
 """Remarks of native code are dropped from standard error; everything else reaches the user."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from bytenet.cli.common.native_messages import is_remark
+from bytenet.lite.native_messages import is_remark
 
 PROGRAM = """
 import os, sys
-from bytenet.cli.common.native_messages import drop_remarks
+from bytenet.lite.native_messages import drop_remarks
 assert drop_remarks()
 os.write(2, b"I0000 00:00:17.5 1 port.cc:153] oneDNN custom operations are on.\\n")
 print("a message of Python", file=sys.stderr)
@@ -42,6 +43,18 @@ os.write(2, b"the last word")
 )
 def test_only_remarks_are_dropped(line, dropped):
     assert is_remark(line) is dropped
+
+
+def test_remarks_pass_if_the_user_asks_for_them():
+    program = PROGRAM.replace("assert drop_remarks()", "assert not drop_remarks()").format(end="")
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, stderr=subprocess.PIPE, timeout=60)
+    assert done.stderr.startswith(b"I0000 00:00:17.5 1 port.cc:153] oneDNN")
+
+
+def test_the_commands_import_nothing_with_threads_before_they_drop_remarks():
+    program = "import bytenet.cli, bytenet.lite.__main__, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
 
 
 def test_messages_pass_if_input_and_output_are_closed():

@@ -1,8 +1,8 @@
-"""Keeping the remarks of TensorFlow's native code out of the way of the command's messages.
+"""Keeping the remarks of native code out of the way of the commands' messages.
 
-TensorFlow, XLA and CUDA write to the process's standard error themselves, below Python, and some of their lines come
-whatever the log settings are. A small process between them and the terminal drops these lines. Everything else passes,
-and so does an unfinished last line of a process that crashes.
+TensorFlow, LiteRT, XLA and CUDA write to the process's standard error themselves, below Python, and some of their lines
+come whatever the log settings are. A small process between them and the terminal drops these lines. Everything else
+passes, and so does an unfinished last line of a process that crashes.
 """
 
 import os
@@ -33,7 +33,7 @@ _STANDARD_ERROR = 2
 
 
 def is_remark(line: bytes) -> bool:
-    """Whether a line of standard error is a remark of TensorFlow's native code that helps no user."""
+    """Whether a line of standard error is a remark of native code that helps no user."""
     return _REMARK.match(line) is not None or any(text in line for text in _HARMLESS)
 
 
@@ -44,8 +44,11 @@ def drop_remarks() -> bool:
     are threads.
 
     Returns:
-        Whether it is done. It is not if `sys.stderr` is no longer the process's standard error, as in tests.
+        Whether it is done. It is not if the user asks for them with TF_CPP_MIN_LOG_LEVEL 0 or 1; if `sys.stderr` is no
+        longer the process's standard error, as in tests; or on Windows.
     """
+    if os.environ.get("TF_CPP_MIN_LOG_LEVEL") in ("0", "1") or not hasattr(os, "fork"):
+        return False
     try:
         if sys.stderr.fileno() != _STANDARD_ERROR:
             return False

@@ -1,0 +1,42 @@
+"""What models are, in words: their cards, and the list of the pretrained models."""
+
+import os
+from typing import Any
+
+from bytenet.errors import InputError
+from bytenet.lite.archive import CARD, SETTINGS, Archive
+from bytenet.lite.pretrained import model_path, pretrained_path
+
+
+def read_card(model: str | os.PathLike[str]) -> str:
+    """The card of a `.bytenet` file, or of a pretrained model by its name: a text for people, Markdown.
+
+    Raises:
+        MissingFileError: it is neither a file nor a name.
+        InputError: the file is damaged or something else.
+    """
+    return _card(Archive(model_path(model)))
+
+
+def summary(name: str) -> str:
+    """A pretrained model in some lines: its name, languages and size; and from its card, licence and scores.
+
+    Raises:
+        MissingFileError: there is no model of that name.
+        InputError: its file is damaged.
+    """
+    archive = Archive(pretrained_path(name))
+    data: Any = archive.read_json(SETTINGS).get("data")
+    try:
+        source, target = data["source_language"], data["target_language"]
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{SETTINGS} of {archive.path} has no languages. Export the model again.") from error
+    size = archive.path.stat().st_size
+    facts = [line for line in _card(archive).splitlines() if line.startswith(("- licence: ", "- scores"))]
+    return "\n".join(
+        [f"{name}: {source} to {target}, {size / 1e6:.1f} MB", *(f"  {fact.removeprefix('- ')}" for fact in facts)]
+    )
+
+
+def _card(archive: Archive) -> str:
+    return archive.read_small(CARD).decode("utf-8", "replace")
