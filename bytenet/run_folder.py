@@ -3,11 +3,12 @@
 import hashlib
 import os
 import shlex
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from bytenet.config import Config, forbidden_changes, load_config
+from bytenet.config import Config, fixed_settings, forbidden_changes, load_config
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
 from bytenet.limits import read_json
@@ -283,15 +284,20 @@ class RunFolder:
         for partial in [*self.path.glob(f"{PARTIAL}*"), *self.checkpoints.glob(f"{PARTIAL}*")]:
             remove(partial)
 
-    def check_settings(self, config: Config) -> None:
+    def check_settings(self, config: Config, fixed: Mapping[str, Any] | None = None) -> None:
         """Check that the run can go on with a configuration.
+
+        Args:
+            config: to go on with.
+            fixed: `fixed_settings` of the run; None for those of the saved configuration.
 
         Raises:
             InputError: a setting differs that must stay the same.
         """
+        if fixed is None:
+            fixed = fixed_settings(self.config)
         changes = [
-            f"{key} was {saved!r} and is {requested!r}"
-            for key, saved, requested in forbidden_changes(self.config, config)
+            f"{key} was {saved!r} and is {requested!r}" for key, saved, requested in forbidden_changes(fixed, config)
         ]
         if changes:
             raise InputError(

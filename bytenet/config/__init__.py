@@ -5,7 +5,7 @@ from bytenet.config.config import Config
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
 from bytenet.config.reading import ConfigSources, load_config, preset_names
-from bytenet.config.resuming import forbidden_changes
+from bytenet.config.resuming import fixed_settings, forbidden_changes
 from bytenet.config.sections import (
     DataConfig,
     DecodingConfig,
@@ -25,6 +25,7 @@ __all__ = [
     "ModelConfig",
     "SemiSupervisedConfig",
     "TrainingConfig",
+    "fixed_settings",
     "forbidden_changes",
     "load_config",
     "preset_names",

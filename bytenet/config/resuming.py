@@ -1,6 +1,6 @@
 """Changes of settings that a resumed run must not have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
 from bytenet.config.building import PATH_KEYS
@@ -16,23 +16,36 @@ _OF_TRANSLATIONS = ("evaluation.beam_size", "decoding.min_length", "decoding.max
 _OF_BEAMS = ("decoding.length_penalty", "decoding.length_penalty_rule")
 
 
-def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, Any]]:
+def fixed_settings(config: Config) -> dict[str, Any]:
+    """The settings that must stay the same when a run is resumed, by their dotted keys, with values for JSON."""
+    fixed = {*_fixed_aspects(config), *_settings_of_scores(config)}
+    return {
+        key: value
+        for key, value in _values_for_json(config).items()
+        if key in fixed or (key.partition(".")[0] in _FIXED_SECTIONS and key not in PATH_KEYS)
+    }
+
+
+def forbidden_changes(fixed: Mapping[str, Any], requested: Config) -> list[tuple[str, Any, Any]]:
     """The changes of settings with which a run cannot be resumed.
 
     Args:
-        saved: configuration of the run.
+        fixed: `fixed_settings` of the run. Settings that another version or another family of models has are ignored.
         requested: configuration to resume it with.
 
     Returns:
-        The dotted key of each setting, its saved value, and the value that was asked for.
+        The dotted key of each setting, its value in the run, and the value that was asked for.
     """
-    aspects = _fixed_aspects(saved) | dict.fromkeys(_settings_of_scores(saved), lambda value: value)
+    values, aspects = _values_for_json(requested), dict.fromkeys(fixed, Fixed().aspect) | _fixed_aspects(requested)
     return [
-        (key, before, after)
-        for key, before, after in saved.differences(requested)
-        if (key.partition(".")[0] in _FIXED_SECTIONS and key not in PATH_KEYS)
-        or (key in aspects and aspects[key](before) != aspects[key](after))
+        (key, before, values[key])
+        for key, before in fixed.items()
+        if key in values and aspects[key](before) != aspects[key](values[key])
     ]
+
+
+def _values_for_json(config: Config) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in config.settings().items()}
 
 
 def _fixed_aspects(config: Config) -> dict[str, Callable[[Any], Any]]:

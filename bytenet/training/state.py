@@ -45,7 +45,7 @@ class Plateau:
 @pydantic.with_config(extra="forbid")
 @dataclass
 class TrainingState:
-    """The place of a run in its data, and its best scores so far. Every checkpoint contains it.
+    """The place of a run in its data, its best scores so far, and its fixed settings. Every checkpoint contains it.
 
     Attributes:
         epoch: number of completed epochs.
@@ -60,6 +60,8 @@ class TrainingState:
         data: fingerprint of the training texts and their batches. It must be the same when a run is resumed.
         validation: fingerprint of the validation pairs, likewise if there are best scores. Empty if an older version
             saved the state.
+        settings: `bytenet.config.fixed_settings` of the run, whose `config.yaml` may be edited later. Empty if an older
+            version saved the state.
     """
 
     epoch: _Count = 0
@@ -72,6 +74,7 @@ class TrainingState:
     characters: _Count = 0
     data: str = ""
     validation: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def improve(self, metric: str, translator: str, score: float, epoch: int) -> bool:
         """Keep a score if it is the best one so far.

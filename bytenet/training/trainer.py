@@ -8,7 +8,7 @@ from pathlib import Path
 
 import keras
 
-from bytenet.config import Config
+from bytenet.config import Config, fixed_settings
 from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
@@ -16,7 +16,14 @@ from bytenet.saved.keras_model import check_clock
 from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
-from bytenet.training.checkpoints import check_not_lost, checkpoints, latest_checkpoint, note_beginning, restore_run
+from bytenet.training.checkpoints import (
+    check_not_lost,
+    check_settings_of_checkpoint,
+    checkpoints,
+    latest_checkpoint,
+    note_beginning,
+    restore_run,
+)
 from bytenet.training.compiled_models.model_pool import ModelPool
 from bytenet.training.compiled_models.trainable_model import check_decoding
 from bytenet.training.distribution.cluster import Cluster
@@ -117,10 +124,12 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
         run.check_free()
     begun = run if resume and not run.missing else None
     config, vocabulary = take_over_start(config, begun)
+    # Before the corpus is read.
     if begun is not None:
-        # Before the corpus is read.
         run.check_settings(config)
         check_not_lost(run)
+    if resume:
+        check_settings_of_checkpoint(run, config)
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
     return task
@@ -181,7 +190,9 @@ def _fit_alone(
     checkpoint = _checkpoint_of_chief(RunFolder(run_dir), workers) if resume else None
     folders = workers.together(lambda: task.make_folders(run_dir, resume))
     folder, *_ = folders.values()
-    state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
+    state = TrainingState(
+        data=task.data_fingerprint(), validation=task.validation_fingerprint(), settings=fixed_settings(config)
+    )
     begun = config
     if checkpoint is not None:
         state = restore_run(checkpoint, model, [*translators.values()], state, task.plan.num_batches)

@@ -1,10 +1,12 @@
 """A resumed run accepts settings of its training and paths. Settings and vocabularies of other runs are refused."""
 
 import dataclasses
+import json
 
 import pytest
 
-from bytenet.config import forbidden_changes, load_config
+from bytenet.config import fixed_settings, forbidden_changes, load_config
+from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
@@ -63,7 +65,7 @@ def test_a_resumed_run_keeps_the_search_if_its_best_score_depends_on_it(metric, 
     evaluation = dataclasses.replace(saved.evaluation, beam_size=3, every_epochs=2)
     decoding = dataclasses.replace(saved.decoding, beam_size=9, min_length=1, length_penalty=0.1)
     requested = dataclasses.replace(saved, evaluation=evaluation, decoding=decoding)
-    assert {key for key, _, _ in forbidden_changes(saved, requested)} == fixed
+    assert {key for key, _, _ in forbidden_changes(fixed_settings(saved), requested)} == fixed
 
 
 @pytest.mark.parametrize(("statistics", "fixed"), [("moving", []), ("batch", ["evaluation.continuous_batch_size"])])
@@ -72,7 +74,7 @@ def test_a_resumed_run_keeps_the_size_of_measured_batches_if_they_give_the_stati
         load_config("digits", [f"evaluation.batch_norm_statistics={statistics}", *more])
         for more in ((), ("evaluation.continuous_batch_size=3",))
     )
-    assert [key for key, _, _ in forbidden_changes(saved, requested)] == fixed
+    assert [key for key, _, _ in forbidden_changes(fixed_settings(saved), requested)] == fixed
 
 
 @pytest.mark.parametrize(
@@ -103,3 +105,20 @@ def test_resume_refuses_another_vocabulary(run):
     with pytest.raises(InputError, match=r"The training data has other characters than .*vocabulary\.json"):
         RunFolder.create(run.path, CONFIG, Vocabulary.from_texts(["drei"]), resume=True)
     assert RunFolder.open(run.path).vocabulary == VOCABULARY
+
+
+@pytest.mark.parametrize("family", family_configs())
+def test_fixed_settings_stay_equal_when_they_are_saved_as_json(family):
+    config = load_config("digits", [f"model.family={family}", "data.train_years=[2013, 2014]"])
+    fixed = fixed_settings(config)
+    assert json.loads(json.dumps(fixed)) == fixed
+    assert forbidden_changes(fixed, config) == []
+
+
+def test_settings_that_only_another_version_or_family_has_are_not_compared():
+    fixed = {"model.former": 1, "training.former": None, "model.dim": 5}
+    assert forbidden_changes(fixed, CONFIG) == [("model.dim", 5, 4)]
+    other = load_config("digits", ["model.family=transformer", "model.dim=4"])
+    changes = [key for key, _, _ in forbidden_changes(fixed_settings(CONFIG), other)]
+    assert "model.family" in changes
+    assert "model.num_sets" not in changes

@@ -19,6 +19,7 @@ from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
 from bytenet.training.compiled_models.model_pool import ModelPool
+from bytenet.training.state import TrainingState
 
 from ..contract.cases import randomize
 
@@ -83,6 +84,24 @@ def equal_final_states(final_state) -> Callable[[Path, Path], tuple[dict, dict[s
         return state, arrays
 
     return check
+
+
+@pytest.fixture(scope="session")
+def edit():
+    """Change settings in the `config.yaml` of a run, as a user would in an editor."""
+
+    return lambda run, *overrides: run.go_on_with(load_config(run.config_path, overrides))
+
+
+@pytest.fixture
+def older_state(monkeypatch):
+    """Checkpoints are read as if an older version had saved them, without the settings of the run."""
+    from_dict = TrainingState.from_dict
+
+    def without_settings(saved):
+        return from_dict({key: value for key, value in saved.items() if key != "settings"})
+
+    monkeypatch.setattr(TrainingState, "from_dict", without_settings)
 
 
 @pytest.fixture

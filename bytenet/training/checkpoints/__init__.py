@@ -1,6 +1,7 @@
 """Checkpoints from which a run goes on exactly as if it had never stopped: their files, content and average."""
 
 from bytenet.training.checkpoints.content import (
+    check_settings_of_checkpoint,
     restore_checkpoint,
     restore_run,
     save_checkpoint,
@@ -11,6 +12,7 @@ from bytenet.training.checkpoints.files import check_not_lost, checkpoints, late
 
 __all__ = [
     "check_not_lost",
+    "check_settings_of_checkpoint",
     "checkpoints",
     "latest_checkpoint",
     "note_beginning",

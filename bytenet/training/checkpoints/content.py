@@ -17,15 +17,23 @@ import keras
 import numpy as np
 import pydantic
 
+from bytenet.config import Config
 from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 from bytenet.files import atomic_path
 from bytenet.limits import parse_json
+from bytenet.run_folder import RunFolder
 from bytenet.saved.array_file import ArrayDescription, ArrayFile, open_arrays
-from bytenet.training.checkpoints.files import checkpoints, help_with_damage, note_first, path_of_step
+from bytenet.training.checkpoints.files import (
+    checkpoints,
+    help_with_damage,
+    latest_checkpoint,
+    note_first,
+    path_of_step,
+)
 from bytenet.training.state import TrainingState
 
 _STATE_KEY = "training_state"
-_MOST_STATE_BYTES = 1 << 20  # it has about 500
+_MOST_STATE_BYTES = 1 << 20  # it has about 3,000
 # Keras numbers seed generators and variables without a name through the whole process.
 _PROCESS_WIDE_NUMBER = re.compile(r"(seed_generator|^variable)_\d+(/|$)")
 
@@ -127,9 +135,7 @@ def restore_checkpoint(
     with _open_checkpoint(path) as saved:
         _check_fit(path, saved.descriptions, variables)
         arrays = {name: saved.read(name) for name in variables}
-        state = TrainingState.from_dict(
-            parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON")
-        )
+        state = _state_in(saved)
     check(state)
     for name, variable in variables.items():
         variable.assign(arrays[name])
@@ -143,7 +149,8 @@ def restore_run(
 
     Args:
         path, model, translators: as for `restore_checkpoint`.
-        fresh: state with the fingerprints of the present data.
+        fresh: state with the fingerprints of the present data and the present settings, which
+            `check_settings_of_checkpoint` has accepted.
         num_batches: in an epoch.
 
     Raises:
@@ -151,7 +158,25 @@ def restore_run(
     """
     state = restore_checkpoint(path, model, translators, lambda state: _check_state(state, path, fresh, num_batches))
     note_first(path.parent)  # a kill right after the first checkpoint prevents it
-    return replace(state, validation=fresh.validation)  # earlier versions saved none
+    # Earlier versions saved neither. Of the settings, some values may have changed.
+    return replace(state, validation=fresh.validation, settings=fresh.settings)
+
+
+def check_settings_of_checkpoint(run: RunFolder, config: Config) -> None:
+    """Check that a run can go on with a configuration from its latest checkpoint, if it has one.
+
+    `RunFolder.check_settings` alone does not see what was edited in `config.yaml`. Only the state is read.
+
+    Raises:
+        InputError: a setting differs that must stay the same, or the checkpoint is damaged.
+    """
+    path = latest_checkpoint(run.checkpoints)
+    if path is None:
+        return
+    with _open_checkpoint(path) as saved:
+        _check_fit(path, {name: saved.descriptions[name] for name in {_STATE_KEY} & saved.descriptions.keys()}, {})
+        state = _state_in(saved)
+    run.check_settings(config, state.settings)
 
 
 def _check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, num_batches: int) -> None:
@@ -212,6 +237,11 @@ def _open_checkpoint(path: Path) -> Iterator[ArrayFile]:
         raise InputError(
             f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). {help_with_damage(path)}"
         ) from error
+
+
+def _state_in(saved: ArrayFile) -> TrainingState:
+    """The state in a checkpoint that was checked with `_check_fit`."""
+    return TrainingState.from_dict(parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON"))
 
 
 class _MisfitError(InputError):

@@ -10,7 +10,7 @@ from typing import Any
 
 import keras
 
-from bytenet.config import DataConfig
+from bytenet.config import DataConfig, fixed_settings
 from bytenet.datasets.batches.bucketing import plan_from_config
 from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.errors import InputError, MissingFileError
@@ -19,7 +19,13 @@ from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import num_trainable
-from bytenet.training.checkpoints import check_not_lost, latest_checkpoint, note_beginning, restore_run
+from bytenet.training.checkpoints import (
+    check_not_lost,
+    check_settings_of_checkpoint,
+    latest_checkpoint,
+    note_beginning,
+    restore_run,
+)
 from bytenet.training.compiled_models.compilation import compile_model
 from bytenet.training.environment import add_fitting, device_names
 from bytenet.training.messages.end import end_message, finished_message
@@ -54,8 +60,8 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
     Raises:
         MissingFileError: the folder was not prepared, or a file of it is missing.
         ConfigError: a setting that changed since `prepare` cannot be followed.
-        InputError: a file is damaged, the disk is full, the loss is not finite, another process trains the run, or the
-            run ended inside an epoch, or its pairs are not those that it began with.
+        InputError: a file is damaged, the disk is full, the loss is not finite, another process trains the run, the run
+            ended inside an epoch, or its pairs or its fixed settings are not those that it began with.
     """
     run = RunFolder(run_dir)
     if run.missing:
@@ -72,11 +78,12 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     run, config = folder.run, folder.run.config
     pairs, validation = folder.train(), folder.validation()
     check_fit(config)  # config.yaml may have changed since `prepare`
+    check_settings_of_checkpoint(run, config)
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
     model = compiled_model(folder, plan.num_batches)
     data = hashlib.sha256(f"{pairs.fingerprint()} {config.training.seed} {plan.settings}".encode()).hexdigest()
-    state = TrainingState(data=data, validation=validation.fingerprint())
+    state = TrainingState(data=data, validation=validation.fingerprint(), settings=fixed_settings(config))
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
         state = restore_run(checkpoint, model, [model], state, plan.num_batches)
     else:

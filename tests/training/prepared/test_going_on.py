@@ -70,7 +70,7 @@ def test_folder_that_was_not_prepared_is_named(tmp_path):
         fit_prepared(tmp_path / "nothing")
 
 
-def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared, eagerly):
+def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared, edit, eagerly):
     lines: list[str] = []
     run = prepared("run", "training.epochs=9", "training.max_steps=4", say=lines.append)
     losses = read_csv_log(run.metrics_path)["val_loss"]
@@ -79,37 +79,62 @@ def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared, eagerly):
     lines.clear()
     fit_prepared(run, lines.append)
     assert [line.partition(",")[0] for line in lines] == ["This run ended at batch 1 of epoch 2"]
-    change(run, "max_steps: 4", "max_steps: 8")
+    edit(run, "training.max_steps=8")
     with pytest.raises(InputError, match=r"ended at batch 1 of epoch 2, because of training\.max_steps"):
         fit_prepared(run)
 
 
 @pytest.mark.parametrize(
-    ("setting", "other"), [("batch_size: 16", "batch_size: 12"), ("shuffle: corpus", "shuffle: buffer")]
+    ("setting", "message"),
+    [
+        ("model.activation=selu", r"model\.activation was 'relu' and is 'selu'"),
+        ("model.dim=8", r"model\.dim was 4 and is 8"),
+        (
+            "training.early_stopping_metric=val_bleu",
+            r"training\.early_stopping_metric was 'val_loss' and is 'val_bleu'",
+        ),
+        ("training.seed=2", r"training\.seed was 1 and is 2"),
+        ("data.batch_size=12", r"data\.batch_size was 16 and is 12"),
+    ],
 )
-def test_run_does_not_go_on_with_other_batches(prepared, setting, other, eagerly):
-    run = prepared("run")
-    change(run, "epochs: 2", "epochs: 3")
-    change(run, setting, other)
+def test_edit_of_a_setting_that_must_stay_is_refused(prepared, edit, setting, message, eagerly):
+    run = prepared("run", "training.epochs=1")
+    edit(run, "training.epochs=2", setting)
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match=rf"The run in .* cannot go on with other settings: {message}\. Leave these"):
+        fit_prepared(run)
+    assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()} == before
+
+
+def test_edits_of_other_settings_are_followed(prepared, edit, final_state, eagerly):
+    run = prepared("run", "training.ema_momentum=0.5", "training.epochs=1")
+    edit(run, "training.epochs=2", "training.ema_momentum=0.25")
+    fit_prepared(run)
+    state, _ = final_state(run.path)
+    assert state["epoch"] == 2
+    assert state["settings"]["training.ema_momentum"] == 0.25
+
+
+def test_run_of_an_older_version_does_not_go_on_with_other_batches(prepared, edit, older_state, final_state, eagerly):
+    run = prepared("run", "training.epochs=1")
+    edit(run, "training.epochs=2", "data.batch_size=12")
     with pytest.raises(InputError, match="The training data or its batches are not those"):
         fit_prepared(run)
+    edit(run, "data.batch_size=16")
+    fit_prepared(run)
+    state, _ = final_state(run.path)
+    assert (state["epoch"], state["settings"]["data.batch_size"]) == (2, 16)
 
 
 @pytest.mark.parametrize(
-    ("setting", "other"),
-    [("accumulate_batches: 1", "accumulate_batches: 4"), ("schedule: constant", "schedule: plateau")],
+    ("setting", "message"),
+    [
+        ("training.accumulate_batches=4", r"training\.accumulate_batches is 4"),
+        ("training.schedule=plateau", r"training\.schedule is plateau"),
+    ],
 )
-def test_settings_that_fit_cannot_follow_are_refused_again(prepared, setting, other, eagerly):
+def test_settings_that_fit_cannot_follow_are_refused_again(prepared, edit, setting, message, eagerly):
     run = prepared("run")
-    change(run, "epochs: 2", "epochs: 3")
-    change(run, setting, other)
-    with pytest.raises(ConfigError, match=rf"training\.{other.split(':')[0]} is {other.split()[1]}\. A prepared"):
+    edit(run, "training.epochs=3", setting)
+    with pytest.raises(ConfigError, match=rf"{message}\. A prepared"):
         fit_prepared(run)
-
-
-def change(run, setting, other):
-    """Change a setting of a run, as a user would in an editor."""
-    content = run.config_path.read_text(encoding="utf-8")
-    assert content.count(f"  {setting}\n") == 1
-    run.config_path.write_text(content.replace(f"  {setting}\n", f"  {other}\n"), encoding="utf-8")
-    run.__dict__.pop("config", None)
