@@ -134,7 +134,7 @@ def test_damaged_record_is_replaced_by_a_run_and_otherwise_refused(invoke, tmp_p
     assert json.loads(record.read_text(encoding="utf-8"))["verdicts"]
     record.write_text("<<<<<<< here\n{}", encoding="utf-8")
     for options in (("fig-1.1.1", "--plot-only"), ("--page", tmp_path / "page.md")):
-        with pytest.raises(InputError, match=r"cpu\.json is not as `bytenet reproduce` wrote it"):
+        with pytest.raises(InputError, match=r"cpu\.json is damaged \(Invalid JSON"):
             invoke(reproduce, *options, "--out", tmp_path)
 
 

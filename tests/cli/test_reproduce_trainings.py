@@ -43,7 +43,7 @@ def finish(runs, seed, run=RUN):
 
 
 def test_failed_training_fails_only_its_own_experiment(invoke, monkeypatch, tmp_path):
-    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {"one": "no disk"})
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {("one", 1): "no disk"})
     with pytest.raises(InputError, match=r"fig-1\.1\.3 failed: no disk `--partial` measures the other trainings\."):
         invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
     assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
@@ -56,7 +56,7 @@ def test_failed_second_seed_does_not_fail_a_one_seed_experiment(small_registry, 
 
     def train_all(trainings, seeds, runs, *_):
         finish(runs.parent, 1)
-        return {"one": "seed 2: no disk"} if len(seeds) > 1 else {}
+        return {("one", 2): "seed 2: no disk"} if len(seeds) > 1 else {}
 
     monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", train_all)
     with pytest.raises(InputError, match=r"^tab-1\.1\.3 failed: seed 2: no disk$"):

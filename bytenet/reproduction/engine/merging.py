@@ -7,7 +7,7 @@ from typing import Any
 from bytenet.config import PATH_KEYS
 from bytenet.config.building import build_config
 from bytenet.config.settings_text import Setting
-from bytenet.errors import ConfigError, InputError
+from bytenet.errors import ConfigError, InputError, shown
 from bytenet.reproduction.engine.experiment import Experiment, Row, Scale, Table
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs, without_paths
@@ -41,11 +41,11 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     if not files.data.is_file():
         return EarlierResults()
     record = read_record(files)
-    try:
-        table = read_table(files.data)
-        trials = [int(row["trial"]) for row in table]
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{files.data} is not as `bytenet reproduce` wrote it.") from error
+    table = read_table(files.data)
+    trials = [row["trial"] for row in table]
+    for trial in trials:
+        if not isinstance(trial, int):
+            raise InputError(f"{files.data} has {shown(trial)} in its column 'trial', not a seed. Bring it back.")
     if record is None:
         raise InputError(f"{files.record} is missing. It has the settings that {files.data} was made with.")
     _, facts = record

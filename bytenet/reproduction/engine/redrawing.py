@@ -9,6 +9,9 @@ from bytenet.reproduction.engine.experiment import Experiment, Scale, Table
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record
 from bytenet.reproduction.engine.verdict import Verdict
 
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What drawing and judging raise for data that they do not fit: a cell of another type, or a row that is missing."""
+
 
 def redraw_all(
     experiments: Sequence[Experiment], scale: Scale, results: Path, say: Callable[[str], None]
@@ -36,12 +39,22 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
 
     Raises:
         MissingFileError: there is no data.
-        InputError: the record is damaged.
+        InputError: a file is damaged, or an older version of the experiment wrote it.
     """
     files = ResultFiles(results, experiment.name, scale)
-    verdicts = draw_and_judge(experiment, read_table(files.data), files)
-    if (earlier := read_record(files)) is not None:
-        write_record(files, verdicts, earlier[1])
+    table, record = read_table(files.data), read_record(files)
+    try:
+        verdicts = draw_and_judge(experiment, table, files)
+    except InputError:
+        raise
+    except _UNFIT as error:
+        paths = " and ".join(map(str, (files.data, *_paths_beside(experiment, files).values())))
+        raise InputError(
+            f"{paths} cannot be drawn and judged: {error!r}. An older version of {experiment.name} made other data, or "
+            "a file is damaged. Measure it again, or bring it back."
+        ) from error
+    if record is not None:
+        write_record(files, verdicts, record[1])
     return verdicts
 
 
@@ -75,8 +88,14 @@ def _tables_beside(experiment: Experiment, files: ResultFiles) -> list[dict[str,
     """The third argument of `verdicts` and `plot`; empty if the experiment needs none."""
     if not experiment.beside:
         return []
+    paths = _paths_beside(experiment, files)
+    return [{name: read_table(paths[name]) if name in paths else [] for name in experiment.beside}]
+
+
+def _paths_beside(experiment: Experiment, files: ResultFiles) -> dict[str, Path]:
+    """The data of the experiments in `Experiment.beside` that have any, by name."""
     paths = {name: ResultFiles(files.folder, name, files.scale).data for name in experiment.beside}
-    return [{name: read_table(path) if path.is_file() else [] for name, path in paths.items()}]
+    return {name: path for name, path in paths.items() if path.is_file()}
 
 
 @contextmanager

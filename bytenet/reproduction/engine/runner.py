@@ -129,18 +129,18 @@ def _train_all(
         say: prints a line of progress.
 
     Returns:
-        Why an experiment lacks trainings, by its name.
+        Why an experiment lacks trainings, by its name: the different reasons, one a line.
     """
     reasons = {}
     for count in sorted(set(counts.values())):
         same_count = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in same_count for run in experiment.runs(scale)]
         to_do = set().union(*(selected[experiment.name] for experiment in same_count))
-        failed_runs = train_all(trainings, range(1, 1 + count), runs, jobs, say, to_do)
+        failed = train_all(trainings, range(1, 1 + count), runs, jobs, say, to_do)
         for experiment in same_count:
-            needed = {name for name, _ in selected[experiment.name]} & failed_runs.keys()
-            if failed := [run.name for run in experiment.runs(scale) if run.name in needed]:
-                reasons[experiment.name] = failed_runs[failed[0]]
+            of_experiment = [why for training, why in failed.items() if training in selected[experiment.name]]
+            if of_experiment:
+                reasons[experiment.name] = "\n".join(dict.fromkeys(of_experiment))
     return reasons
 
 

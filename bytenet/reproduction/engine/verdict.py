@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pydantic import with_config
+
 Outcome = Literal[
     "agrees",
     "not reproduced",
@@ -30,6 +32,7 @@ Evidence = Literal[
 "counted": the corpus itself; "computed": formulas and layers without training."""
 
 
+@with_config(extra="forbid")
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """One comparison of the verdict table.

@@ -32,7 +32,7 @@ def train_all(
     jobs: int,
     say: Callable[[str], None],
     selected: Collection[tuple[str, int]] | None = None,
-) -> dict[str, str]:
+) -> dict[tuple[str, int], str]:
     """Train all runs that are not finished, several at a time.
 
     A stopped training resumes from its last checkpoint. Each training prints to a log file beside its run folder. A
@@ -47,8 +47,8 @@ def train_all(
         selected: names and seeds of the trainings to do, besides those that they start from. None: all.
 
     Returns:
-        The reason of each failure, by the name of the run. A run also fails if the folder of a training to do has one
-        with other settings, other text or other start models, or if its text cannot be found.
+        The reason of each failure, by the name and the seed of the training. A training also fails if its folder has
+        one with other settings, other text or other start models, or if its text cannot be found.
 
     Raises:
         KeyboardInterrupt: for Ctrl-C or SIGTERM. All running trainings have saved a checkpoint and ended.
@@ -72,7 +72,7 @@ def train_all(
         seconds_left = time_left.after(training, time.monotonic() - began)
         label = f"[{next(numbers)}/{len(waiting)}] {training.run.name}, seed {training.seed}"
         if isinstance(outcome, InputError):
-            failed[training.run.name] = str(outcome)
+            failed[training.run.name, training.seed] = str(outcome)
             say(f"{label}: {outcome}")
         else:
             say(f"{label}: {outcome:.0f} s{_time_left_text(seconds_left)}")
@@ -191,21 +191,27 @@ def _needed(
 
 def _unfinished(
     runs: Sequence[TrainingRun], needed: Mapping[str, Sequence[int]], folder: Path
-) -> tuple[list[Training], dict[str, str]]:
-    """The needed trainings that are not finished, and, by name, why some runs cannot be trained."""
+) -> tuple[list[Training], dict[tuple[str, int], str]]:
+    """The needed trainings that are not finished, and, by name and seed, why some cannot be trained."""
     waiting: list[Training] = []
-    failed: dict[str, str] = {}
+    failed: dict[tuple[str, int], str] = {}
     for run in runs:
-        if not needed[run.name]:
-            continue
+        for start in run.starts:
+            for seed in needed[run.name]:
+                if reason := failed.get((start.run.name, seed)):
+                    failed[run.name, seed] = f"{run.name} starts from {start.run.name}: {reason}"
+        seeds = [seed for seed in needed[run.name] if (run.name, seed) not in failed]
         try:
-            for start in run.starts:
-                if start.run.name in failed:
-                    raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
-            trainings = trainings_of(run, needed[run.name], folder)
-            waiting += [training for training in trainings if not training.is_finished()]
-        except InputError as error:
-            failed[run.name] = str(error)
+            trainings = trainings_of(run, seeds, folder) if seeds else []
+        except InputError as error:  # the text is missing
+            failed |= {(run.name, seed): str(error) for seed in seeds}
+            continue
+        for training in trainings:
+            try:
+                if not training.is_finished():
+                    waiting.append(training)
+            except InputError as error:
+                failed[run.name, training.seed] = str(error)
     return waiting, failed
 
 
@@ -220,7 +226,7 @@ def _with_starts(waiting: Sequence[Training], selected: Collection[tuple[str, in
     return kept[::-1]
 
 
-def _with_same_settings(waiting: Sequence[Training], failed: dict[str, str]) -> list[Training]:
+def _with_same_settings(waiting: Sequence[Training], failed: dict[tuple[str, int], str]) -> list[Training]:
     """The trainings that were not begun with other settings. The other ones are added to `failed`."""
     kept = []
     for training in waiting:
@@ -228,7 +234,7 @@ def _with_same_settings(waiting: Sequence[Training], failed: dict[str, str]) -> 
             training.check_settings()
             kept.append(training)
         except InputError as error:
-            failed[training.run.name] = str(error)
+            failed[training.run.name, training.seed] = str(error)
     return kept
 
 

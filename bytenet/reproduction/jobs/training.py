@@ -12,6 +12,7 @@ from bytenet.config.families import DEFAULT_FAMILY
 from bytenet.config.settings_text import Setting
 from bytenet.errors import InputError
 from bytenet.reproduction.jobs.training_run import TrainingRun, run_folder_of, unique_runs, without_paths
+from bytenet.run_folder import RunFolder
 
 
 def marker_in(folder: Path) -> Path:
@@ -99,7 +100,7 @@ class Training:
         Raises:
             InputError: it has others.
         """
-        saved = self.folder / "config.yaml"
+        saved = RunFolder(self.folder).config_path
         if not saved.exists():
             return
         starts = {start.setting for start in self.run.starts}

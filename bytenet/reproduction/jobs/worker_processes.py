@@ -214,6 +214,13 @@ def describe_exit(code: int, log: Path) -> str:
     """Why a process failed: its signal, the last line of its log, or its exit code."""
     if code < 0:
         hint = "; perhaps there was too little memory, and fewer --jobs need less" if code == -signal.SIGKILL else ""
-        return f"the process was ended by {signal.Signals(-code).name}{hint}"
+        return f"the process was ended by {_signal_name(-code)}{hint}"
     last_line = log.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
     return last_line or f"the process ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have no name
+        return f"signal {number}"

@@ -1,6 +1,7 @@
 """Results of trainings from several places are merged. These tests do no real training."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -55,19 +56,19 @@ def test_joining_without_earlier_results_works(place, tmp_path):
 
 
 def test_failure_of_a_training_that_is_not_needed_is_no_reason_not_to_measure(place, tmp_path, monkeypatch):
-    place("here", only={("one", 1), ("one", 2)})
+    place("here", only={("one", 1), ("one", 2), ("two", 2)})  # needs seed 1 of `two`, which does not fail
     other = replace(EXPERIMENT, name="others")  # has no earlier results, so it needs all trainings
 
     def train_all(trainings, seeds, runs, jobs, say, selected):
         assert selected == {(name, seed) for name in ("one", "two") for seed in (1, 2)}
-        return {"one": "the text is missing"}
+        return {("one", 1): "no memory.", ("two", 2): "no disk.", ("one", 2): "no memory."}
 
     monkeypatch.setattr(runner, "train_all", train_all)
     found, failed = runner.reproduce(
         [EXPERIMENT, other], "cpu", tmp_path / "results", tmp_path / "there", join_earlier=True
     )
     assert list(found) == ["sizes"]
-    assert failed == {"others": "the text is missing `--partial --join` measures the other trainings."}
+    assert failed == {"others": "no memory.\nno disk. `--partial --join` measures the other trainings."}
 
 
 def test_rows_of_further_seeds_are_kept_and_counted(place, tmp_path):
@@ -173,17 +174,27 @@ def test_results_without_a_record_are_refused(place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "text"),
+    ("file", "text", "problem"),
     [
-        ("data", '"size","trial","place"\n<<<<<<< here\n"small",1,"here"\n'),
-        ("data", '"size","place"\n"small","here"\n'),
-        ("record", "<<<<<<< here\n{}"),
+        ("data", '"size","trial","place"\n<<<<<<< here\n"small",1,"here"\n', "is damaged: line 2 has not as many"),
+        ("data", '"size","place"\n"small","here"\n', "has no column 'trial'"),
+        ("data", '"size","trial","place"\n"small","one","here"\n', "has 'one' in its column 'trial'"),
+        ("record", "<<<<<<< here\n{}", "is damaged"),
     ],
 )
-def test_files_edited_by_hand_are_refused(file, text, place, tmp_path):
+def test_files_edited_by_hand_are_refused(file, text, problem, place, tmp_path):
     place("here")
-    getattr(ResultFiles(tmp_path / "results", "sizes", "cpu"), file).write_text(text)
-    with pytest.raises(InputError, match="is not as `bytenet reproduce` wrote it"):
+    path = getattr(ResultFiles(tmp_path / "results", "sizes", "cpu"), file)
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"{re.escape(path.name)} {problem}"):
+        place("there", join_earlier=True)
+
+
+def test_record_with_empty_settings_is_refused(place, tmp_path):
+    place("here")
+    path = ResultFiles(tmp_path / "results", "sizes", "cpu").record
+    path.write_text(json.dumps(record(tmp_path) | {"settings": {}}))
+    with pytest.raises(InputError, match=r"sizes-cpu\.json is damaged \(settings\.common: Field required\)"):
         place("there", join_earlier=True)
 
 

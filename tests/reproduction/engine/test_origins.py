@@ -9,13 +9,15 @@ from bytenet.reproduction.engine.results import ResultFiles
 
 from .sizes import RUNS, TWO, record
 
+MACHINE = {"platform": "Linux", "processor": "x", "cores": 2}
+
 
 @pytest.fixture
 def at(monkeypatch):
     """A function that lets the next calls run from a commit."""
 
     def set_commit(commit):
-        here = {"versions": {}, "git_commit": commit, "machine": {"processor": "x"}}
+        here = {"versions": {}, "git_commit": commit, "machine": MACHINE}
         monkeypatch.setattr("bytenet.training.environment.describe_environment", lambda: here)
 
     return set_commit
@@ -83,9 +85,8 @@ def test_origins_are_recorded_by_row_if_they_differ(place, at, tmp_path):
     assert "origins" not in record(tmp_path)
     at("second")
     place("there", only={("one", 2), ("two", 1)}, join_earlier=True)
-    machine = {"processor": "x"}
-    first = {"git_commit": "first", "machine": machine, "training_commits": ["one here"], "trainings": {"one": [1]}}
-    second = {"git_commit": "second", "machine": machine}
+    first = {"git_commit": "first", "machine": MACHINE, "training_commits": ["one here"], "trainings": {"one": [1]}}
+    second = {"git_commit": "second", "machine": MACHINE}
     recorded = record(tmp_path)["origins"]
     assert recorded[0] == first
     assert sorted(recorded[1:], key=lambda origin: origin["training_commits"]) == [

@@ -1,6 +1,8 @@
 """Result files return what was written to them."""
 
+import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -22,6 +24,12 @@ def looks_like_a_number(text):
     return True
 
 
+FACTS = {
+    "versions": {"python": "3.11"}, "git_commit": None, "seeds": 5,
+    "machine": {"platform": "Linux", "processor": "x", "cores": 2, "memory": "8 GB"},
+}  # fmt: skip
+
+
 TEXTS = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not looks_like_a_number(text))
 NUMBERS = st.integers(-(10**9), 10**9) | st.floats().map(lambda value: float(f"{value:.6g}"))
 
@@ -39,7 +47,7 @@ def test_written_table_is_read_back_unchanged(rows, tmp_path_factory):
     "text",
     [
         "007", "00", "-01", "1.", ".5", "1e5", "+1", "1,5", "a, b", 'say "no"', "two\nlines", "a\rb", "", " 12", "١٢",
-        "1_0",
+        "1_0", 5000 * "9", f"{5000 * '9'}.5",
     ],
 )  # fmt: skip
 def test_texts_that_are_not_plain_numbers_stay_texts(text, tmp_path):
@@ -97,8 +105,42 @@ def test_verdicts_and_facts_are_read_back(tmp_path):
             source="a.tex:1",
         ),
     ]
-    write_record(files, verdicts, {"scale": "cpu", "seeds": 5})
-    assert read_record(files) == (verdicts, {"scale": "cpu", "seeds": 5})
+    write_record(files, verdicts, FACTS | {"scale": "cpu"})
+    assert read_record(files) == (verdicts, FACTS | {"scale": "cpu"})
+
+
+VERDICT = {"quantity": "error", "printed": 0.3, "measured": 0.31}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("<<<<<<< here\n{}", "Invalid JSON"),
+        ("[]", "should be an object"),
+        (json.dumps({"verdicts": []}), "Field required"),
+        *(
+            (json.dumps({"verdicts": []} | FACTS | {name: value}), place)
+            for name, value, place in [
+                ("machine", {"platform": "Linux", "processor": "x"}, "machine.cores"),
+                ("seeds", "5", "seeds"),
+                ("settings", {}, "settings.common"),
+                ("settings", {"common": {}, "runs": {"one": 3}}, "settings.runs.one"),
+                ("joined_with", [{"git_commit": "abc"}], "joined_with.0.machine"),
+                ("origins", [{"git_commit": "abc", "machine": FACTS["machine"]}], "origins.0.trainings"),
+                ("verdicts", [{"quantity": "error"}], "verdicts.0.printed"),
+                ("verdicts", [VERDICT | {"interval": [1.0]}], "verdicts.0.interval"),
+                ("verdicts", [VERDICT | {"colour": "red"}], "verdicts.0.colour"),
+                ("verdicts", [VERDICT | {"contradicts": True}], "names no line"),
+            ]
+        ),
+    ],
+)
+def test_damaged_record_is_named(tmp_path, content, problem):
+    files = ResultFiles(tmp_path, "one", "cpu")
+    files.record.write_text(content, encoding="utf-8")
+    message = rf"one-cpu\.json is damaged \(.*{re.escape(problem)}.*Bring it back, or measure it again\."
+    with pytest.raises(InputError, match=message):
+        read_record(files)
 
 
 @pytest.mark.parametrize("settings", [["model.dim 64 (200)"], None])
@@ -115,15 +157,23 @@ def test_verdicts_get_the_settings_of_the_data_if_they_judge_by_them(tmp_path, s
     )  # fmt: skip
     files = ResultFiles(tmp_path, "one", "cpu")
     if settings:
-        write_record(files, [], {"differs_from_the_thesis": settings})
+        write_record(files, [], FACTS | {"differs_from_the_thesis": settings})
     judge(experiment, [], files)
     judge(replace(experiment, judges_settings=False), [], files)
     assert seen == [{"settings": settings}, {}]
 
 
-@pytest.mark.parametrize("content", ["a,b\n1,2\n3\n", "a,b\n1,2,3\n", 'a,b\n1,"2\n', b"a,b\n1,\xff\n"])
+@pytest.mark.parametrize("content", ["", "a,b\n", "a,b\n1,2\n3\n", "a,b\n1,2,3\n", 'a,b\n1,"2\n', b"a,b\n1,\xff\n"])
 def test_damaged_data_is_named(tmp_path, content):
     path = tmp_path / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InputError, match=r"table\.csv is damaged: .* Bring it back\."):
+    with pytest.raises(InputError, match=r"table\.csv is damaged: .* Bring it back, or measure it again\."):
         read_table(path)
+
+
+def test_column_that_the_file_lacks_is_named(tmp_path):
+    write_table(tmp_path / "table.csv", [{"a": 1}])
+    (row,) = read_table(tmp_path / "table.csv")
+    with pytest.raises(InputError, match=r"table\.csv has no column 'loss'\. Measure it again"):
+        row["loss"]
+    assert row.get("loss", 3) == 3

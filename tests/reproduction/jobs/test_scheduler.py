@@ -5,6 +5,7 @@ import re
 import signal
 import threading
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -60,7 +61,7 @@ def test_missing_text_fails_only_its_own_run(train, trainer):
         raise InputError("no such corpus")
 
     failed = train(TrainingRun("one", "digits", prepare=prepare), TrainingRun("two", "digits"))
-    assert failed == {"one": "no such corpus"}
+    assert failed == {("one", 1): "no such corpus"}
     assert [folder.parent.name for folder in trainer.folders] == ["two"]
 
 
@@ -68,7 +69,9 @@ def test_failure_shows_its_last_line_and_other_runs_continue(train, trainer):
     trainer.failing = "two"
     runs = [TrainingRun(name, "digits") for name in ("one", "two", "three")]
     failed = train(*runs)
-    assert re.search(r"train .*two/seed-1.* failed: Error: the disk is full\. \(the whole output is in", failed["two"])
+    assert re.search(
+        r"train .*two/seed-1.* failed: Error: the disk is full\. \(the whole output is in", failed["two", 1]
+    )
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two", "three"]
     # Successful runs are kept, and the failed run is tried again.
     trainer.failing = None
@@ -81,8 +84,8 @@ def test_failure_shows_its_last_line_and_other_runs_continue(train, trainer):
 def test_lock_or_log_that_cannot_be_written_fails_only_its_own_run(train, trainer, suffix, tmp_path):
     (tmp_path / "one" / f"seed-1{suffix}").mkdir(parents=True)
     failed = train(RUN, TrainingRun("two", "digits"))
-    assert list(failed) == ["one"]
-    assert f"Is a directory: '{tmp_path}/one/seed-1{suffix}'" in failed["one"]
+    assert list(failed) == [("one", 1)]
+    assert f"Is a directory: '{tmp_path}/one/seed-1{suffix}'" in failed["one", 1]
     assert [folder.parent.name for folder in trainer.folders] == ["two"]
 
 
@@ -157,8 +160,21 @@ def test_trainings_that_are_not_selected_are_not_checked(train, trainer, tmp_pat
     runs = [RUN, TrainingRun("old", "digits", ("model.dim=8",)), of_start]
     assert train_all(runs, (1,), tmp_path, 1, lambda line: None, selected={("one", 1)}) == {}
     failed = train_all(runs, (1,), tmp_path, 1, lambda line: None, selected={("old", 1), ("of start", 1)})
-    assert list(failed) == ["old", "start", "of start"]
+    assert list(failed) == [("old", 1), ("start", 1), ("of start", 1)]
     assert [folder.parent.name for folder in trainer.folders] == ["old", "one"]
+
+
+def test_failed_seed_fails_only_the_trainings_that_start_from_it(train, trainer, tmp_path):
+    start = TrainingRun("start", "digits", ("model.dim=8",))
+    train(start, seeds=(2,))
+    changed = replace(start, settings=("model.dim=4",))
+    of_start = TrainingRun("of start", "digits", starts=(Start("semi_supervised.start_forward", changed),))
+    failed = train(changed, of_start, seeds=(1, 2, 3))
+    assert list(failed) == [("start", 2), ("of start", 2)]
+    assert failed["of start", 2] == f"of start starts from start: {failed['start', 2]}"
+    assert {f"{folder.parent.name} {folder.name}" for folder in trainer.folders[1:]} == {
+        "start seed-1", "start seed-3", "of start seed-1", "of start seed-3",
+    }  # fmt: skip
 
 
 @pytest.fixture

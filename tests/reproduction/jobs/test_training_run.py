@@ -15,8 +15,8 @@ from .runs import RUN
 def test_changed_settings_are_refused_and_named(train, trainer):
     train(RUN)
     failed = train(TrainingRun("one", "digits", ("model.dim=6",)), TrainingRun("two", "digits"))
-    assert list(failed) == ["one"]
-    assert re.search(r"one/seed-1 was trained with other settings: model\.dim was 4 and is 6\.", failed["one"])
+    assert list(failed) == [("one", 1)]
+    assert re.search(r"one/seed-1 was trained with other settings: model\.dim was 4 and is 6\.", failed["one", 1])
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two"]
 
 
@@ -25,7 +25,7 @@ def test_stopped_run_does_not_resume_with_changed_settings(train, trainer):
     (trainer.folders[0] / "finished").unlink()
     failed = train(replace(RUN, settings=(*RUN.settings, "training.learning_rate=0.5")))
     assert re.search(
-        r"one/seed-1 was trained with other settings: training\.learning_rate was .* and is 0\.5", failed["one"]
+        r"one/seed-1 was trained with other settings: training\.learning_rate was .* and is 0\.5", failed["one", 1]
     )
     assert len(trainer.calls) == 1
 
@@ -48,7 +48,7 @@ def on_text():
 
 def test_changed_training_text_is_refused(train, on_text):
     train(on_text("a\n"))
-    assert "was trained with another text." in train(on_text("b\n"))["one"]
+    assert "was trained with another text." in train(on_text("b\n"))["one", 1]
 
 
 def test_training_on_prepared_files_is_measured_unless_they_have_changed(train, trainer, on_text, tmp_path):
@@ -90,18 +90,18 @@ def test_start_run_is_trained_first_with_the_same_seed(train, trainer, tmp_path)
 def test_run_fails_with_its_start_run_and_other_runs_continue(train, trainer, tmp_path):
     trainer.failing = "first"
     failed = train(FURTHER, TrainingRun("other", "digits"))
-    assert list(failed) == ["first", "further"]
-    assert "the disk is full" in failed["first"]
-    assert failed["further"] == f"it starts from {tmp_path / 'first' / 'seed-1'}, which failed"
+    assert list(failed) == [("first", 1), ("further", 1)]
+    assert "the disk is full" in failed["first", 1]
+    assert failed["further", 1] == f"it starts from {tmp_path / 'first' / 'seed-1'}, which failed"
     assert [folder.parent.name for folder in trainer.folders] == ["first", "other"]
 
 
 def test_start_run_with_changed_settings_fails_both_runs(train):
     train(TrainingRun("first", "digits", ("model.dim=4",)))
     failed = train(FURTHER)
-    assert list(failed) == ["first", "further"]
-    assert "further starts from first: " in failed["further"]
-    assert "model.dim was 4" in failed["further"]
+    assert list(failed) == [("first", 1), ("further", 1)]
+    assert "further starts from first: " in failed["further", 1]
+    assert "model.dim was 4" in failed["further", 1]
 
 
 def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_path):
@@ -110,10 +110,10 @@ def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_pa
     other = replace(FIRST, settings=("training.learning_rate=0.5",))
     further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
     shutil.rmtree(tmp_path / "first")
-    assert "started from a training with other settings." in train(further)["further"]
+    assert "started from a training with other settings." in train(further)["further", 1]
     marker.write_text(marker.read_text().partition("\n")[0])  # the format of earlier versions
     marker.parent.with_suffix(".digest").unlink()
-    assert "further" not in train(further)
+    assert ("further", 1) not in train(further)
 
 
 def test_stopped_run_does_not_resume_if_its_start_run_was_retrained_differently(train, trainer, tmp_path):
@@ -123,7 +123,7 @@ def test_stopped_run_does_not_resume_if_its_start_run_was_retrained_differently(
     further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
     shutil.rmtree(tmp_path / "first")
     calls = len(trainer.calls)
-    assert "started from a training with other settings." in train(further)["further"]
+    assert "started from a training with other settings." in train(further)["further", 1]
     assert [folder.parent.name for _, folder, _ in trainer.calls[calls:]] == ["first"]
 
 
@@ -135,7 +135,7 @@ def test_start_run_may_have_another_family(train, tmp_path):
     assert isinstance(train(further()), list)
     shutil.rmtree(tmp_path / "first")
     failed = train(further("model.input_feeding=false"))
-    assert "started from a training with other settings." in failed["further"]
+    assert "started from a training with other settings." in failed["further", 1]
 
 
 def test_run_that_began_with_another_start_run_is_refused(train, tmp_path):
@@ -149,7 +149,7 @@ def test_run_that_began_with_another_start_run_is_refused(train, tmp_path):
         replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts)),
         folder=tmp_path / "elsewhere",
     )
-    assert re.search(r"start_forward was '.*/first/seed-1' and is '.*/other/seed-1'", failed["further"])
+    assert re.search(r"start_forward was '.*/first/seed-1' and is '.*/other/seed-1'", failed["further", 1])
 
 
 def test_each_run_is_listed_once_and_after_its_start_run():

@@ -64,9 +64,9 @@ def test_number_of_processes_equals_number_of_jobs(tmp_path):
 
 def test_failure_is_reported_and_the_process_continues(tmp_path):
     failed = train(tmp_path, run("one"), run("bad", dim=6), run("two"))
-    assert list(failed) == ["bad"]
-    assert "`" + sys.executable + " -m bytenet train " in failed["bad"]
-    assert f"failed: the loss is nan (the whole output is in {tmp_path}/runs/bad/seed-1.log)" in failed["bad"]
+    assert list(failed) == [("bad", 1)]
+    assert "`" + sys.executable + " -m bytenet train " in failed["bad", 1]
+    assert f"failed: the loss is nan (the whole output is in {tmp_path}/runs/bad/seed-1.log)" in failed["bad", 1]
     assert log(tmp_path, "bad").endswith("Error: the loss is nan\n")
     assert process(tmp_path, "one") == process(tmp_path, "two")
 
@@ -80,8 +80,8 @@ def test_failure_is_reported_and_the_process_continues(tmp_path):
 )
 def test_dead_process_fails_its_run_and_is_replaced(dim, why, tmp_path):
     failed = train(tmp_path, run("one"), run("bad", dim=dim), run("two"))
-    assert list(failed) == ["bad"]
-    assert why in failed["bad"]
+    assert list(failed) == [("bad", 1)]
+    assert why in failed["bad", 1]
     assert process(tmp_path, "one") == process(tmp_path, "bad") != process(tmp_path, "two")
 
 
@@ -89,6 +89,11 @@ def test_silent_exit_is_described_by_its_exit_code(tmp_path):
     silent = tmp_path / "silent.log"
     silent.touch()
     assert describe_exit(3, silent) == "the process ended with exit code 3"
+
+
+def test_signal_without_a_name_is_described_by_its_number(tmp_path):
+    assert describe_exit(-signal.SIGTERM, tmp_path) == "the process was ended by SIGTERM"
+    assert describe_exit(-40, tmp_path) == "the process was ended by signal 40"
 
 
 def test_process_with_too_much_memory_is_replaced(tmp_path, monkeypatch):
@@ -110,7 +115,7 @@ def test_process_without_memory_for_other_models_is_replaced(tmp_path, monkeypat
 
 
 def test_failed_run_is_tried_again(tmp_path):
-    assert list(train(tmp_path, run("one", dim=6))) == ["one"]
+    assert list(train(tmp_path, run("one", dim=6))) == [("one", 1)]
     assert train(tmp_path, run("one", dim=4)) == {}
 
 

@@ -15,6 +15,7 @@ from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.jobs.scheduler import times_of
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
+from bytenet.run_folder import RunFolder
 
 LABELLED = (64, 128, 256)
 UNLABELLED = (0, 512, 1024)
@@ -149,7 +150,7 @@ def measure_grid(work: Work, columns: Mapping[str, str]) -> Table:
 
 def final_values(folder: Path) -> dict[str, float | str]:
     """The last value of each column in the `metrics.csv` of a finished training, and its times."""
-    metrics = read_csv_log(folder / "metrics.csv")
+    metrics = read_csv_log(RunFolder(folder).metrics_path)
     values = {name: "" if math.isnan(column[-1]) else column[-1] for name, column in metrics.items()}
     values["step"] = int(metrics["step"][-1])
     steps, seconds = metrics["step"], metrics["seconds"]

@@ -8,7 +8,7 @@ import numpy as np
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.judging import statement
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.shared.cells import columns_of, rows_where, text_in
+from bytenet.reproduction.figures.shared.cells import columns_of, rows_where, texts_in
 from bytenet.reproduction.figures.shared.needs import COMPUTED
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
@@ -126,11 +126,11 @@ def _plot_densities(table: Table, path: Path) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    inputs = list(dict.fromkeys(str(row["input"]) for row in table))
+    inputs = texts_in(table, "input")
     figure = new_figure(1.4 + 1.6 * len(inputs))
     grid = figure.subplots(len(inputs), 1, sharex=True, sharey=True)
     for axes, label in zip(grid, inputs, strict=True):
-        shown = dict.fromkeys(text_in(row, "variable") for row in rows_where(table, input=label))
+        shown = texts_in(rows_where(table, input=label), "variable")
         for colour, variable in enumerate(shown):
             columns = columns_of(table, input=label, variable=variable)
             superseded = variable == "sigmoid" and "normalised sigmoid" in shown
