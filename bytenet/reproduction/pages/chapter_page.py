@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bytenet.markdown import cell, code, link_target, table
-from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.engine.experiment import Experiment, Table
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
 from bytenet.reproduction.engine.verdict import Verdict
@@ -14,6 +14,7 @@ from bytenet.reproduction.pages.published_result import PublishedResult, heading
 
 _MAX_ROWS = 12
 _MAX_CELL_CHARACTERS = 160
+_NOTHING_TO_COMPARE = ("", "not tried", "not measured", "not compared", "no statement")
 
 
 def chapter_page(
@@ -29,20 +30,25 @@ def chapter_page(
         common: the conditions that the overview lists. Sections only list others.
     """
     link = f"[{overview.name}]({relative(overview, folder)})"
-    sections = [f"# {chapter.title}", f"All verdicts, and how to read them, are in {link}."]
+    introduction = f"All verdicts, and how to read them, are in {link}."
+    if not any(result.experiment.is_thesis for result in results):
+        introduction = f"The thesis does not have these experiments. How to read the intervals is in {link}."
+    sections = [f"# {chapter.title}", introduction]
     sections += [_section(result, folder, common) for result in results]
     return "\n\n".join(sections) + "\n"
 
 
 def _section(result: PublishedResult, folder: Path, common: Mapping[str, str]) -> str:
     experiment, files = result.experiment, result.files
-    parts = [f"## {heading(experiment)}", f"*The thesis:* {experiment.thesis}"]
+    parts = [f"## {heading(experiment)}"]
+    if experiment.thesis != Experiment.thesis:
+        parts.append(f"*The thesis:* {experiment.thesis}")
     if experiment.plot is None:
         parts.append(_data_table(read_table(files.data)))
     elif files.picture.is_file():
         parts.append(f"![{experiment.title}]({relative(files.picture, folder)})")
     if result.verdicts:
-        parts.append(_short_verdicts(result))
+        parts.append(_short_verdicts(result) if experiment.is_thesis else _numbers(result))
     facts = {"evidence": f"{result.basis.evidence}; size: {result.basis.size}"}
     facts["command"] = code(experiment.command(result.scale, result.num_seeds))
     facts |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
@@ -64,6 +70,26 @@ def _short_verdicts(result: PublishedResult) -> str:
             for verdict in result.verdicts
         ),
     )  # fmt: skip
+
+
+def _numbers(result: PublishedResult) -> str:
+    """The numbers of an experiment beyond the thesis, with their notes."""
+    return table(
+        ("quantity", "measured", "95 % interval", "trainings", "notes"),
+        (
+            (
+                cell(verdict.quantity), cell(number_text(verdict.measured)), _interval(verdict),
+                result.seeds_text(verdict), cell("; ".join(_notes(verdict))),
+            )
+            for verdict in result.verdicts
+        ),
+    )  # fmt: skip
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    outcome = [] if verdict.outcome == "no claim" else [verdict.outcome]
+    compared = [] if verdict.printed in _NOTHING_TO_COMPARE else [number_text(verdict.printed)]
+    return outcome + compared + [verdict.note] * bool(verdict.note)
 
 
 def _interval(verdict: Verdict) -> str:

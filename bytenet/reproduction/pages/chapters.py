@@ -19,6 +19,7 @@ class Chapter:
     pattern: str
 
 
+BEYOND = Chapter("Beyond the thesis", "beyond-the-thesis.md", r".*")
 CHAPTERS = (
     Chapter("Chapter 2: theory", "chapter-2.md", r"(fig|tab)-2\..*"),
     Chapter("Section 3.1: data", "section-3.1.md", r"(fig|tab)-3\.1\..*"),
@@ -27,7 +28,7 @@ CHAPTERS = (
     Chapter("Section 3.5: SELU ByteNet", "section-3.5.md", r"(fig|tab)-3\.5\..*"),
     Chapter("Section 3.6: semi-supervised ByteNet", "section-3.6.md", r"(fig|tab)-3\.6\..*|attention-baseline"),
     Chapter("Appendix D: further results", "appendix-d.md", r"(fig|tab)-d\..*"),
-    Chapter("Beyond the thesis", "beyond-the-thesis.md", r".*"),
+    BEYOND,
 )
 
 

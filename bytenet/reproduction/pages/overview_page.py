@@ -9,13 +9,13 @@ from bytenet.reproduction.engine.experiment import Experiment
 from bytenet.reproduction.engine.judging import FEWEST_FOR_SPREAD
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
+from bytenet.reproduction.pages.chapters import BEYOND, CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.pages.published_result import TRAININGS, PublishedResult
 
 CONTRADICTIONS = "Findings that contradict the thesis"
-QUALIFICATIONS = "Findings that qualify its results"
+QUALIFICATIONS = "Findings that limit its results"
 """Headings of the two lists of findings."""
 MISSED = ("not reproduced", "other score", "not shown")
 """Outcomes of comparisons in which our result is not the thesis's."""
@@ -39,6 +39,7 @@ def overview_page(
         "## What stands",
         conclusions_summary(judgements),
         _findings_summary(results),
+        _beyond_the_thesis(experiments, results, folder),
         _COMMANDS,
         "## The conclusions of the thesis",
         conclusions_table(judgements, {result.experiment.name: result.link(folder) for result in results}) or _NONE,
@@ -52,7 +53,7 @@ def overview_page(
         _EXPLANATION,
         "## All verdicts",
         _conditions_text(results, common, folder),
-        _verdict_table(experiments, results, folder),
+        _verdict_table([experiment for experiment in experiments if experiment.is_thesis], results, folder),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
 
@@ -61,11 +62,9 @@ def _introduction(experiments: Sequence[Experiment], results: Sequence[Published
     of_thesis = [experiment.name for experiment in experiments if experiment.name.startswith(("fig-", "tab-"))]
     finished = {result.experiment.name for result in results}
     num_finished = sum(name in finished for name in of_thesis)
-    num_others, others_finished = len(experiments) - len(of_thesis), len(finished) - num_finished
-    others = f" {others_finished} of {num_others} further experiments have one." if num_others else ""
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
-results: its figures, its tables and its conclusions. We made {len(of_thesis)} of its figures and tables again:
-{num_finished} of {len(of_thesis)} have a measurement, often at a smaller size.{others}
+results: its figures, its tables and its conclusions. We repeated {len(of_thesis)} of its figures and tables, often at a
+smaller size. {num_finished} of {len(of_thesis)} have a measurement.
 
 We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and narrower
 models. [thesis-and-code.md](thesis-and-code.md) lists the differences between the thesis's text, its code and this
@@ -108,7 +107,7 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   pairs by heart, or that its test loss rises again. It cannot show which of two models is better, which value is
   right, that something never happens, or that it happens in general. These are "no claim". Two models are compared
   only with at least {FEWEST_TO_COMPARE} trainings of each, and a difference is shown only if its whole 95 %
-  interval agrees. Scores of the author's own translations need no training.
+  interval has the sign that the thesis states. Scores of the author's own translations need no training.
 - **A smaller or shorter training** does not show that the thesis's training never does something, or where its
   values end.
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
@@ -119,24 +118,27 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
 
 def _findings_summary(results: Sequence[PublishedResult]) -> str:
     verdicts = [verdict for result in results if result.experiment.is_thesis for verdict in result.verdicts]
-    beyond = [verdict for result in results if not result.experiment.is_thesis for verdict in result.verdicts]
     contradictions = sum(verdict.contradicts for verdict in verdicts)
     qualifications = sum(verdict.qualifies for verdict in verdicts)
     missed = sum(verdict.outcome in MISSED for verdict in verdicts)
-    of_thesis = (
+    return (
         f"The page has {len(verdicts)} single comparisons with the thesis. {_unjudged(verdicts)} of them allow no "
         f"claim. In {missed}, our result does not confirm the thesis. Of these, {contradictions} "
         f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others may have "
         "other reasons: another text, another size, other settings, a rounded number, or chance. "
-        f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
+        f"{qualifications} [{'limits' if qualifications == 1 else 'limit'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )
-    if not beyond:
-        return of_thesis
-    return (
-        f"{of_thesis}\n\nThe page also has {len(beyond)} comparisons of experiments beyond the thesis. "
-        f"{_unjudged(beyond)} of them allow no claim."
-    )
+
+
+def _beyond_the_thesis(experiments: Sequence[Experiment], results: Sequence[PublishedResult], folder: str) -> str:
+    others = [experiment.name for experiment in experiments if not experiment.is_thesis]
+    without = [name for name in others if name not in {result.experiment.name for result in results}]
+    if without == others:
+        return ""
+    link = f"[{BEYOND.title}]({folder}{BEYOND.file_name})"
+    text = f"Experiments that the thesis does not have are on a page of their own: {link}."
+    return f"{text} Without a result so far: {', '.join(without)}." if without else text
 
 
 def _unjudged(verdicts: Sequence[Verdict]) -> int:

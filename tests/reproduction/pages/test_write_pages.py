@@ -87,6 +87,13 @@ def result(tmp_path):
     return leave
 
 
+def test_record_without_its_machine_is_named(pages, result, tmp_path):
+    result("fig-2.1")
+    (tmp_path / "docs" / "reproduction" / "fig-2.1-cpu.json").write_text('{"verdicts": []}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"fig-2\.1-cpu\.json is damaged .* Bring it back, or measure it again"):
+        pages()
+
+
 def section_of(text, heading):
     """The text between a heading and the next one."""
     return re.search(rf"(?ms)^#+ {re.escape(heading)}$(.*?)(?=^#|\Z)", text)[1]
@@ -185,18 +192,21 @@ def test_top_of_the_page_counts_comparisons_without_a_claim_and_those_that_diffe
     assert re.search(r"\b1 of 3\b", text)
 
 
-def test_comparisons_beyond_the_thesis_are_counted_by_themselves(pages, result, monkeypatch):
+def test_comparisons_beyond_the_thesis_are_on_their_own_page(pages, result, monkeypatch):
     beyond = experiment("search", "trained, beyond the thesis", needs=Needs(), is_thesis=False)
     monkeypatch.setattr("bytenet.reproduction.pages.write_pages.all_experiments", lambda: [*EXPERIMENTS, beyond])
     judged, unjudged = (
         Verdict(quantity=outcome, printed=1.0, measured=2.0, outcome=outcome) for outcome in ("not shown", "no claim")
     )
     result("fig-2.1", verdicts=[judged])
-    result("search", verdicts=[judged, unjudged, unjudged])
+    result("search", verdicts=[judged, unjudged])
     lines = pages()[""].split("\n")
     (of_thesis,) = [line for line in lines if f"(#{anchor(CONTRADICTIONS)})" in line]
     assert re.findall(r"\d+", of_thesis) == ["1", "0", "1", "0", "0"]
-    assert "The page also has 3 comparisons of experiments beyond the thesis. 2 of them allow no claim." in lines
+    assert not [line for line in lines if line.startswith("| [search]")]  # the overview has no row of it
+    text = pages()["beyond-the-thesis.md"]
+    assert row_of(text, "not shown ") == ["not shown", "2", "", "", "not shown; 1"]
+    assert row_of(text, "no claim ") == ["no claim", "2", "", "", "1"]
 
 
 @pytest.mark.parametrize(("over_sentences", "interval"), [((1.25, 3.5), "1.25 to 3.5 (over sentences)"), (None, "")])

@@ -90,7 +90,8 @@ def _kept(table: Table, way: str) -> list[str]:
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
     """Gains of a way over another, paired by trial; an empty list if no trial has both.
 
-    Whether text helps is only judged against `CONTROL`, which trained as long without text, and only with all seeds.
+    Whether text helps is only judged against `CONTROL`, which trained as long without text, and only with all seeds. A
+    training that kept its starting weights says nothing about the text, so with one of them nothing is judged.
     """
     verdicts = []
     for key, name in SCORES.items():
@@ -98,16 +99,15 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
         if not gains:
             continue
         interval = student_t(gains)
-        notes: list[str] = []
+        notes = _kept(table, way)
         printed = "not compared"
         outcome: Outcome = "no claim"
         over_sentences = None
         if against == CONTROL:
             printed = "unlabelled text helps; natural language was not tried"
-            if interval is not None and len(gains) >= _SEEDS:
+            if interval is not None and len(gains) >= _SEEDS and not notes:
                 outcome = "shown" if interval[0] > 0 else "not shown"
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
-        notes += _kept(table, way)
         if against == CONTROL:
             gained = rows_where(with_gains(table, "way", CONTROL), way=way)
             over_sentences = bootstrap_of_one(gained, f"{key}_gain")

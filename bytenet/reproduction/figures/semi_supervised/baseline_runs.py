@@ -37,7 +37,7 @@ class _Form:
 _THESIS_WEIGHTS = "model.initializer=thesis_code"
 FORMS = {
     "thesis": _Form("as in the thesis", ("model.variant=madsen_bounded", _THESIS_WEIGHTS)),
-    "dense": _Form("dense head, Keras's initial weights", ("model.variant=madsen", "model.initializer=auto")),
+    "dense": _Form("linear last layer, Keras's initial weights", ("model.variant=madsen", "model.initializer=auto")),
     "bounded": _Form("Keras's initial weights", ("model.variant=madsen_bounded", "model.initializer=auto"), (128,)),
 }
 """The network of the thesis's code, the repaired network, and one that separates head and initial weights."""

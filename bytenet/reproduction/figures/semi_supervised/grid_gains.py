@@ -160,9 +160,9 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
         if form != "thesis":
             early, _ = _num_below_and_above(rows, cells, attention, form, "misclassification_301")
             why = (
-                f"not the thesis's baseline; trained for {EPOCHS['baseline']:,} epochs, as in the later version of "
-                f"the author's script, and the cells for {EPOCHS['bytenet']}; {early} are below it if it has "
-                f"{EPOCHS['bytenet']}, too; {above} are above it"
+                f"not the thesis's baseline; it was trained for {EPOCHS['baseline']:,} epochs, as in the later version "
+                f"of the author's script, and ByteNet for {EPOCHS['bytenet']}; {above} cells are above it; if it has "
+                f"{EPOCHS['bytenet']} epochs, too, {early} cells are below it"
             )
             qualifies = words == SETTINGS["thesis"] and 2 * above > len(cells)
             verdict = replace(verdict.unjudged(why), qualifies=qualifies)

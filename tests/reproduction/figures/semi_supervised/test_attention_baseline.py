@@ -61,7 +61,7 @@ def test_bytenet_is_better_only_if_the_whole_interval_shows_it(rates, outcome, s
         assert one.note.endswith("the baseline is better") == says_so
         assert "share five training sets but count as independent" in one.note
     # The other forms are not in the thesis. Its sentence on the baseline is about ByteNet with unlabelled text.
-    others = verdicts("dense head", "minus the author's ByteNet", "64 pairs", rows=table(*rates))
+    others = verdicts("linear last layer", "minus the author's ByteNet", "64 pairs", rows=table(*rates))
     assert {(one.outcome, one.qualifies) for one in others} == {("no claim", False)}
 
 
