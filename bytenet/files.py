@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -97,6 +98,45 @@ def check_file(path: str | os.PathLike[str]) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected the path of a file.")
     _check_parent(path)
+
+
+def check_output_folder(path: str | os.PathLike[str], option: str) -> None:
+    """Check that a folder can be made, if it does not exist, and that files can be written to it.
+
+    Nothing is left behind. Call it before long work for the content.
+
+    Args:
+        path: of the folder.
+        option: of the command that names it, for the message.
+
+    Raises:
+        InputError: it cannot be used.
+    """
+    path = Path(path)
+    made: list[Path] = []
+    try:
+        for folder in reversed([path, *path.parents]):
+            if not folder.is_dir():
+                folder.mkdir()
+                made.append(folder)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{option}: the folder {path} cannot be written: {error.strerror}. Check its permissions, or give {option} "
+            "another folder."
+        ) from error
+    finally:
+        for folder in reversed(made):
+            with suppress(OSError):  # another process writes to it now
+                folder.rmdir()
+
+
+def check_output_file(path: str | os.PathLike[str], option: str) -> None:
+    """Check that `atomic_path` can make a file. The folder of the file must exist; the rest is as for a folder."""
+    path = Path(path)
+    check_file(path)
+    check_output_folder((_target_of(path) if path.is_symlink() else path).absolute().parent, option)
 
 
 @contextmanager

@@ -44,9 +44,10 @@ def attention(
         raise click.UsageError("--target needs SOURCE.")
 
     from bytenet.datasets import Pairs, read_lines, read_parallel
-    from bytenet.datasets.text.characters import is_blank
     from bytenet.decoding import Translator
     from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
+    from bytenet.files import check_output_folder
+    from bytenet.lite.characters import is_blank, readable
     from bytenet.run_folder import RunFolder
     from bytenet.trained_model import open_model
 
@@ -55,15 +56,18 @@ def attention(
         if not isinstance(folder, RunFolder):
             raise click.UsageError(f"{model_path} is not a run folder. Give --output, the folder for the pictures.")
         output = folder.path / "attention"
+    check_output_folder(output, "--output")
     given = read_parallel(source, target) if source is not None and target is not None else None
     translator = Translator.from_run(folder, rerank_weight=0.0)
     check_attention(translator.model)  # before the translation, which takes long
     ended = None
+    known = translator.vocabulary.known
     if given is not None:
-        pairs = given.take(range(min(max_sentences, len(given))))
+        taken = given.take(range(min(max_sentences, len(given))))
+        pairs = Pairs([readable(line, known) for line in taken.source], taken.target)
     else:
         lines = list(texts) if source is None else read_lines(source)
-        lines = [line for line in lines if not is_blank(line)][:max_sentences]
+        lines = [readable(line, known) for line in lines if not is_blank(line)][:max_sentences]
         if not lines:
             raise click.UsageError("There is no sentence to draw: all lines are blank.")
         translations = [best for [best] in translator.translate(lines, split_sentences=False)]

@@ -75,8 +75,8 @@ def evaluate(
 
     MODEL is a run folder, a .bytenet file, or the name of a pretrained model. In the folder of a run, or in
     --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, their references as
-    NAME.references.txt, and twenty evenly spaced translations beside source and reference as NAME.samples.md. Options of
-    the search that are not given are those of MODEL.
+    NAME.references.txt, and twenty evenly spaced translations beside source and reference as NAME.samples.md. Options
+    of the search that are not given are those of MODEL.
 
     Several MODEL translate together, as in `bytenet translate`. Corpus and options are then those of the first one. The
     scores belong to none of the runs, so they are saved only with --output-dir. It must not be the folder
@@ -97,6 +97,7 @@ def evaluate(
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
+    from bytenet.files import check_output_folder
     from bytenet.trained_model import open_models
 
     models = open_models(model_paths)
@@ -104,6 +105,8 @@ def evaluate(
     if name is not None and output_dir is None and not as_json:
         given = " ".join(map(str, model_paths))
         raise click.UsageError(f"--name names saved files, and nothing is saved for {given}. Give --output-dir, too.")
+    if output_dir is not None:
+        check_output_folder(output_dir, "--output-dir")
     if source is not None and reference is not None:
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:
@@ -129,7 +132,8 @@ def evaluate(
         else:
             _print_scores(evaluation, show)
         if evaluation.num_unended:
-            say(f"{evaluation.num_unended} translations reached the length limit without an end.")
+            plural = "s" * (evaluation.num_unended > 1)
+            say(f"{evaluation.num_unended:,} translation{plural} reached the length limit without an end.")
     finally:
         # Scores are printed even if the disk is full, and saved even if the reader of a pipe is gone.
         if output_dir is not None:

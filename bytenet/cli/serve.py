@@ -1,6 +1,7 @@
 """`bytenet serve`: a translation server."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,16 @@ _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _MOST_THREADS = 4
 _MOST_SECONDS = 24 * 60 * 60
 _POSITIVE = click.IntRange(min=1)
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([^\s/?#@:\[\]*]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
+
+
+def _check_origins(context: click.Context, option: click.Parameter, origins: tuple[str, ...]) -> tuple[str, ...]:
+    """The origins as browsers send them, in lower case and without a slash at the end."""
+    written = tuple(origin.lower().removesuffix("/") for origin in origins)
+    for origin, given in zip(written, origins, strict=True):
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise click.BadParameter(f"{given!r} is not an origin such as https://example.org.")
+    return written
 
 
 @click.command()
@@ -58,7 +69,7 @@ _POSITIVE = click.IntRange(min=1)
     "separated by blanks.",
 )  # fmt: skip
 @click.option(
-    "--allow-origin", "allowed_origins", multiple=True,
+    "--allow-origin", "allowed_origins", multiple=True, callback=_check_origins,
     help='Website whose scripts may ask this server, such as https://example.org, or "*". May be given several times.',
 )  # fmt: skip
 @click.option(

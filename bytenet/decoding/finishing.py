@@ -10,7 +10,7 @@ from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.decoding.searches.coverage import coverage
 from bytenet.decoding.searches.hypotheses import Hypothesis
 from bytenet.errors import InputError
-from bytenet.lite.translation import Translation, best_first
+from bytenet.lite.translation import Translation, best_first, without_text_last
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -74,7 +74,7 @@ class Finisher:
             hypotheses: of each line, best first.
         """
         if self._aligner is None:
-            return [[self._plain(hypothesis) for hypothesis in ranked] for ranked in hypotheses]
+            return [without_text_last(map(self._plain, ranked)) for ranked in hypotheses]
         pairs = [
             (ids, hypothesis.ids)
             for ids, ranked in zip(source_ids, hypotheses, strict=True)

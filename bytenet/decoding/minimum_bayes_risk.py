@@ -8,7 +8,9 @@ from bytenet.lite.translation import Translation, best_first
 
 
 def minimum_bayes_risk(translations: Sequence[Translation], are_samples: bool) -> list[Translation]:
-    """Rank the translations of a line by their expected chrF, which becomes their score. Those that ended come first.
+    """Rank the translations of a line by their expected chrF, which becomes their score.
+
+    Those that ended come first, and those without text last.
 
     The expected chrF of a translation is its mean chrF, with each of the translations as the reference. Samples have
     the same weight, as likely ones are drawn more often. The hypotheses of a beam are weighted by their probabilities.

@@ -22,7 +22,7 @@ from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.searches.sampling import Sampling
 from bytenet.errors import InputError
-from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line
+from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line, readable
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import checked_lines
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -270,6 +270,7 @@ class Translator:
         self, lines: list[str], start: int, n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
         """Translate some lines; `start` is the number of lines before them."""
+        lines = [readable(line, self.vocabulary.known) for line in lines]
         encoded = self.vocabulary.encode_batch([empty_if_blank(line) for line in lines])
         lengths = [len(ids) for ids in encoded]
         for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start + 1):

@@ -51,10 +51,10 @@ def _parser() -> argparse.ArgumentParser:
         description="Translate the lines of FILE, or of stdin. Each line gives one line, a blank line a blank line.",
     )
     parser.add_argument(
-        "model", metavar="MODEL", type=Path, nargs="?",
+        "model", metavar="MODEL", type=_path, nargs="?",
         help="a .bytenet file that `bytenet export` wrote, or the name of a pretrained model, such as de-en",
     )  # fmt: skip
-    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text")
+    parser.add_argument("file", metavar="FILE", type=_path, nargs="?", help="UTF-8 text; - is stdin")
     parser.add_argument("--n-best", type=_number, default=1, help="number of translations of each line (default: 1)")
     parser.add_argument(
         "--split", action=argparse.BooleanOptionalAction,
@@ -84,9 +84,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _translate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Translate, and say at the end what the model does not know and what it did not finish."""
+    """Translate, and say at the end what the model does not know, did not finish, and left empty."""
     if options.model is None:
         parser.error("Give a MODEL. --models lists the pretrained ones.")
+    if options.file == Path("-") and not options.file.exists():
+        options.file = None
     if options.file is None and sys.stdin is None:
         parser.error("There is no standard input. Give a FILE.")
     if options.split and options.n_best > 1:
@@ -94,22 +96,24 @@ def _translate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
     if options.file and (not options.file.exists() or options.file.is_dir()):
         kind = "is a folder" if options.file.is_dir() else "does not exist"
         raise MissingFileError(f"{options.file} {kind}; expected a text file with one sentence per line.")
+    from bytenet.lite.empty_translations import EmptyTranslations
     from bytenet.lite.translator import Translator
     from bytenet.lite.unknown_characters import UnknownCharacters
 
     translator = Translator(options.model, options.threads, options.rerank_with, options.rerank_weight)
     if options.n_best > translator.beam_size:
         parser.error(f"argument --n-best: at most {translator.beam_size}, the beam size of the model")
-    unknown, num_unended = UnknownCharacters(translator.characters.known), 0
+    unknown, empty, num_unended = UnknownCharacters(translator.characters.known), EmptyTranslations(), 0
     with ExitStack() as files:
         stream: BinaryIO = files.enter_context(open(options.file, "rb")) if options.file else sys.stdin.buffer
-        lines = unknown.watch(decoded_lines(stream, str(options.file or "stdin")))
+        lines = empty.watch(unknown.watch(decoded_lines(stream, str(options.file or "stdin"))))
         hypotheses = translator.translate(lines, options.n_best, split_sentences=options.split)
         for number, translations in enumerate(hypotheses, start=1):
             _write(formatted(number, translations, options.n_best))
             num_unended += not translations[0].ended
+            empty.count(translations)
     refuses = translator.characters.unknown == "error"  # then it refused all that it read
-    messages = ["" if refuses else unknown.message, _message_on_limit(num_unended)]
+    messages = ["" if refuses else unknown.message, _message_on_limit(num_unended), empty.message]
     if any(messages):
         _say(" ".join(filter(None, messages)))
 
@@ -137,6 +141,12 @@ def _write(text: str) -> None:
 def _say(line: str) -> None:
     if sys.stderr is not None:
         print(line, file=sys.stderr)
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty; expected a path")
+    return Path(text)
 
 
 def _number(text: str) -> int:

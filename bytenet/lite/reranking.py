@@ -84,7 +84,7 @@ class Reranker(Generic[_ScorerT]):
         self._rule = check_rule(length_penalty_rule)
 
     def __call__(self, lines: Sequence[str], translations: Sequence[Sequence[Translation]]) -> list[list[Translation]]:
-        """Rerank the translations of each line. Those that ended come first.
+        """Rerank the translations of each line. Those that ended come first, and those without text last.
 
         If the line or one of its translations does not fit the model, see `Scorer.fits`, its order and scores stay.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bytenet.errors import ModelError
-from bytenet.lite.characters import PAD_ID, empty_if_blank, fits
+from bytenet.lite.characters import PAD_ID, empty_if_blank, fits, readable
 from bytenet.lite.model import LiteModel
 
 
@@ -36,9 +36,9 @@ class LitePairScorer:
         """
         scores = np.zeros(len(sources), np.float64)
         lengths = np.zeros(len(sources), np.int64)
-        encode = self.model.characters.encode
+        encode, known = self.model.characters.encode, self.model.characters.known
         for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
-            source_ids, target_ids = encode(empty_if_blank(source)), encode(target)
+            source_ids, target_ids = encode(readable(empty_if_blank(source), known)), encode(target)
             # As in training, both sides have the same length.
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))

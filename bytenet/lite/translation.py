@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from bytenet.lite.characters import is_blank
+
 
 class Translation(NamedTuple):
     """One hypothesis for a line.
@@ -22,8 +24,13 @@ class Translation(NamedTuple):
 
 
 def best_first(translations: Iterable[Translation]) -> list[Translation]:
-    """Translations of a line by their scores. Those that ended come first."""
-    return sorted(translations, key=lambda translation: (not translation.ended, -translation.score))
+    """Translations of a line by their scores. Those that ended come first, and those without text last."""
+    return without_text_last(sorted(translations, key=lambda translation: (not translation.ended, -translation.score)))
+
+
+def without_text_last(translations: Iterable[Translation]) -> list[Translation]:
+    """Translations of a line in their order, but those without text behind the others."""
+    return sorted(translations, key=lambda translation: is_blank(translation.text))
 
 
 NO_HYPOTHESIS = (

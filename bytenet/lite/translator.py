@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.archive import SETTINGS
-from bytenet.lite.characters import check_length, is_blank, name_of_line
+from bytenet.lite.characters import check_length, is_blank, name_of_line, readable
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.lines import checked_lines
@@ -19,7 +19,7 @@ from bytenet.lite.pretrained import model_path, named_path, pretrained_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.sentences import max_sentence_chars, splits_lines
-from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation
+from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation, without_text_last
 
 
 class Translator:
@@ -113,6 +113,7 @@ class Translator:
     def _translate_line(self, number: int, line: str, n_best: int) -> list[Translation]:
         if is_blank(line):
             return [BLANK]
+        line = readable(line, self.characters.known)
         ids = self.characters.encode(line)
         check_length(len(ids), self.longest, name_of_line(number, line))
         num_ranked = n_best if self.reranker is None else self.beam_size
@@ -125,6 +126,7 @@ class Translator:
         ]
         if not translations:
             raise ModelError(NO_HYPOTHESIS)
+        translations = without_text_last(translations)
         if self.reranker is not None:
             [translations] = self.reranker([line], [translations])
         return translations[:n_best]

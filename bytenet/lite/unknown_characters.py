@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from bytenet.lite.characters import is_blank
+from bytenet.lite.characters import is_blank, readable
 from bytenet.lite.lines import lines_in_words
 
 _MOST_SHOWN = 3
@@ -25,9 +25,12 @@ class UnknownCharacters:
         self.num_lines = 0
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines, each noted when it is read. Blank lines and blanks at the ends of others do not count."""
+        """The same lines, each noted when it is read.
+
+        Blank lines, blanks at the ends of others, and what a model reads as a blank (see `readable`) do not count.
+        """
         for line in lines:
-            characters = unicodedata.normalize("NFC", line.strip())
+            characters = unicodedata.normalize("NFC", readable(line.strip(), self._known))
             if not self._known.issuperset(characters) and not is_blank(characters):
                 self._unknown.update(dict.fromkeys(filter(self._is_unknown, characters)))
                 self.num_lines += 1

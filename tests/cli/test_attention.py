@@ -110,6 +110,19 @@ def test_model_without_attention_is_refused_before_it_translates(run_folder, inv
         invoke(attention, run_folder.path, "--text", "ein Haus")
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_translation(attentive_run_folder, invoke, monkeypatch):
+    monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("It translated."))
+    with pytest.raises(InputError, match=r"^--output: the folder /proc/nope cannot be written"):
+        invoke(attention, attentive_run_folder.path, "--text", "ein Haus", "--output", "/proc/nope")
+
+
+def test_unknown_white_space_is_read_as_a_blank(attentive_run_folder, invoke, tmp_path):
+    result = invoke(attention, attentive_run_folder.path, "--text", "ein\u2028Haus", "--output", tmp_path)
+    source = json.loads((tmp_path / "1.json").read_text(encoding="utf-8"))["source"]
+    assert "".join(source) == "ein Haus⏎"
+    assert "does not know" not in result.stderr
+
+
 def test_a_model_file_needs_a_folder_for_the_pictures(attentive_run_folder, invoke, tmp_path):
     path = tmp_path / "de-en.bytenet"
     Translator.from_run(attentive_run_folder).export(path, engines="full")

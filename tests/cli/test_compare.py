@@ -154,6 +154,13 @@ def test_missing_files_are_refused(invoke, files):
         invoke(compare, files / "nowhere", "--reference", files / "reference")
 
 
+def test_a_csv_file_that_cannot_be_written_is_refused_before_the_comparison(invoke, files, monkeypatch):
+    monkeypatch.setattr("bytenet.evaluation.comparison.compare_translations", lambda *_: pytest.fail("It compared."))
+    for path, message in (("/proc/rows.csv", "^--csv: the folder /proc"), ("/nowhere/rows.csv", "Make it")):
+        with pytest.raises(InputError, match=message):
+            invoke(compare, files / "a", "--reference", files / "reference", "--csv", path)
+
+
 @pytest.mark.parametrize("bootstrap", [-1, 1, 99])
 def test_too_few_resampled_corpora_for_an_interval_are_refused(invoke, files, bootstrap):
     result = invoke(compare, files / "a", "--reference", files / "reference", "--bootstrap", bootstrap)

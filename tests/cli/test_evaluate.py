@@ -248,6 +248,19 @@ def test_model_with_pair_length_rule_gets_the_reference_lengths(run_folder, invo
     assert [len(line) for line in (run.evaluation / "limits.hypotheses.txt").read_text().split("\n")] == [8, 9, 0]
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_translation(run, invoke, monkeypatch):
+    monkeypatch.setattr("bytenet.evaluation.evaluate_run", lambda *_, **__: pytest.fail("It translated."))
+    with pytest.raises(InputError, match=r"^--output-dir: the folder /proc/nope/x cannot be written"):
+        invoke(evaluate, run.path, "--output-dir", "/proc/nope/x")
+
+
+@pytest.mark.parametrize(("least", "message"), [(1, "1 translation reached"), (2, "2 translations reached")])
+def test_cut_translations_are_counted(run, invoke, least, message):
+    options = ("--max-length", 1, "--beam-size", 1, "--length-penalty", 0)
+    result = invoke(evaluate, run.path, "--max-sentences", least, *options)
+    assert f"{message} the length limit without an end.\n" in result.stderr
+
+
 def test_a_name_without_a_folder_is_refused_for_a_model_file(shipped, invoke):
     result = invoke(evaluate, "de-en", "--corpus", "numbers", "--name", "mine")
     assert result.exit_code == 2

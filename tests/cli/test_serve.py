@@ -148,6 +148,28 @@ def test_options_become_settings(run_folder, invoke, started, tmp_path):
     assert "geheim" not in repr(settings)
 
 
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("*", "*"), ("https://example.org/", "https://example.org"), ("HTTP://Example.org:8080", "http://example.org:8080"),
+        ("http://[::1]:3000", "http://[::1]:3000"),
+    ],
+)  # fmt: skip
+def test_origins_become_what_browsers_send(run_folder, invoke, started, given, written):
+    invoke(serve, run_folder.path, "--allow-origin", given)
+    assert started[1].allowed_origins == (written,)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["example.org", "https://example.org/page", "https://", "https://*.org", "", "https://a b", "https://a:b"],
+)
+def test_what_is_no_origin_is_refused(invoke, origin):
+    result = invoke(serve, "nothing", "--allow-origin", origin)
+    assert result.exit_code == 2
+    assert f"{origin!r} is not an origin such as https://example.org." in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "86401", "a"])
 def test_a_time_limit_is_a_number_of_seconds_up_to_a_day(invoke, seconds):
     result = invoke(serve, "nothing", f"--timeout={seconds}")

@@ -47,7 +47,7 @@ def test_the_score_gains_the_probability_of_the_source(model, backward_model):
             divisor = length_penalty_divisor(back.num_characters[0], 0.6, "gnmt")
             expected = scores[one.text] + 0.7 * back.log_probabilities[0] / divisor
             assert one.score == pytest.approx(expected, abs=1e-4)
-        keys = [(one.ended, one.score) for one in after]
+        keys = [(one.text != "", one.ended, one.score) for one in after]
         assert keys == sorted(keys, reverse=True)
         order_changes += [one.text for one in before] != [one.text for one in after]
     assert order_changes > 0

@@ -56,6 +56,24 @@ def test_n_best_is_sorted_and_limited_by_the_beam_size(model):
         list(translator.translate(["abba"], n_best=5))
 
 
+def test_hypotheses_without_text_come_last(recurrent_model):
+    translator = Translator(recurrent_model(VOCABULARY.size, seed=11, end_bias=8.0), VOCABULARY, beam_size=4)
+    [[likeliest]], [ranked] = translator.translate(["abba"]), translator.translate(["abba"], n_best=4)
+    assert likeliest.text == ""
+    assert [one.text == "" for one in ranked] == [False, False, False, True]
+    scores = [one.score for one in ranked[:3] if one.ended]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_unknown_white_space_is_read_as_a_blank(model):
+    translator = Translator(model, VOCABULARY, beam_size=1)
+    lines = [f"bad{space}cab" for space in " \u2028\x85\r\t\u00a0"]
+    assert len(set(_texts(translator.translate(lines)))) == 1
+    assert len({"".join(DraftSearch(translator)(line)) for line in lines}) == 1
+    assert len(set(log_probabilities(model, VOCABULARY, lines, ["dad"] * 6).log_probabilities)) == 1
+    assert VOCABULARY.encode(lines[1])[3] == VOCABULARY.unknown_id  # training reads what is there
+
+
 def test_translator_reads_no_further_than_the_window(model):
     lines_read = []
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bytenet.datasets import Vocabulary, normalise
 from bytenet.errors import InputError
-from bytenet.lite.characters import Characters, decoded
+from bytenet.lite.characters import Characters, decoded, readable
 
 from ..datasets.text.strategies import rules
 
@@ -84,3 +84,10 @@ def test_every_character_of_a_line_may_be_in_a_vocabulary():
 
 def test_text_ends_at_the_first_end_symbol():
     assert decoded([3, 0, 2, 1, 3], ["", "", "\ufffd", "a"]) == "a\ufffd"
+
+
+def test_unknown_white_space_is_read_as_a_blank():
+    known = frozenset("ab \u2002")
+    assert readable("a\u2028b\x85a\rb\ta\u00a0b", known) == "a b a b a b"
+    assert readable("a\u2002b\u2000\u200b☃ ", known) == "a\u2002b\u2000\u200b☃ "  # U+2000 is U+2002 in NFC
+    assert readable("a\tb", frozenset("ab")) == "a\tb"

@@ -80,6 +80,27 @@ def test_unknown_characters_and_cut_translations_are_named_in_one_closing_line(r
     assert run(model_path, stdin=b"\n\n") == (0, "\n\n", "")
 
 
+def test_a_dash_is_standard_input(run, model_path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expected = run(model_path, stdin=b"ein\n")
+    assert run(model_path, "-", stdin=b"ein\n") == expected
+    (tmp_path / "-").write_bytes(b"ein\n")
+    assert run(model_path, "-") == expected
+
+
+def test_an_empty_argument_is_refused(run, model_path):
+    code, out, err = run(model_path, "")
+    assert (code, out) == (2, "")
+    assert "argument FILE: it is empty; expected a path" in err
+
+
+def test_lines_whose_translation_is_empty_are_counted(run, model_path, monkeypatch):
+    monkeypatch.setattr("bytenet.lite.characters.Characters.decode", lambda *_: "")
+    assert run(model_path, stdin=b"ein\n\nzwei\n")[2].endswith("2 lines have an empty translation.\n")
+    assert run(model_path, stdin=b"ein\n \n")[2].endswith("1 line has an empty translation.\n")
+    assert "empty" not in run(model_path, stdin=b"\n")[2]
+
+
 def test_models_are_listed_and_cards_shown(run, model_path, ship, tmp_path):
     ship(tmp_path)
     code, out, err = run("--models")

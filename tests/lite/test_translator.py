@@ -10,6 +10,7 @@ from bytenet import decoding
 from bytenet.errors import InputError, ModelError
 from bytenet.lite import Translator
 from bytenet.lite.archive import Archive, packed
+from bytenet.lite.characters import EOS_ID
 from bytenet.lite.model import LiteModel
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK
@@ -34,6 +35,34 @@ def test_translations_are_those_of_the_whole_package(lite, translator, lines):
             values = [[getattr(best, name) for row in rows for best in row] for rows in (actual, expected)]
             np.testing.assert_allclose(*values, atol=1e-4)
     assert len({row[0].text for row in actual}) > 3  # the test data has different translations
+
+
+def test_unknown_white_space_is_read_as_a_blank(lite, translator, model_path):
+    lines = [f"ein{space}Hund" for space in " \u2028\x85\r\t\u00a0"]
+    for engine in (lite, translator):
+        assert len({best.text for best, *_ in engine.translate(lines, split_sentences=False)}) == 1
+    [[plain]], [[unknown]] = lite.translate([lines[0]]), lite.translate(["ein☃Hund"])
+    assert plain.text != unknown.text
+    scores, _ = LitePairScorer(model_path)(lines, ["a dog"] * len(lines))
+    assert len(set(scores)) == 1
+
+
+def with_an_empty_first(search):
+    """The search, with the end symbol as the likeliest hypothesis of several."""
+
+    def changed(model, **inputs):
+        result = {name: np.array(values) for name, values in search(model, **inputs).items()}
+        result["ids"][:, 0] = EOS_ID
+        return result
+
+    return changed
+
+
+def test_hypotheses_without_text_come_last(lite, monkeypatch):
+    [plain] = lite.translate(["ein"], 3)
+    monkeypatch.setattr(LiteModel, "__call__", with_an_empty_first(LiteModel.__call__))
+    [ranked] = lite.translate(["ein"], 3)
+    assert ranked == [*plain[1:], plain[0]._replace(text="")]
 
 
 def test_blank_line_is_not_searched(lite, monkeypatch):

@@ -21,3 +21,9 @@ def test_unknown_characters_are_counted_and_shown_as_the_model_reads_lines(lines
     assert (unknown.num_lines, str(unknown)) == (num_lines, message)
     assert bool(unknown.message) is bool(message)
     assert message in unknown.message
+
+
+def test_white_space_that_the_model_reads_as_a_blank_is_known():
+    unknown = UnknownCharacters(frozenset("Ein "))
+    assert list(unknown.watch(["Ein\u2028Ei", "Ein\tEi\x85☃"])) == ["Ein\u2028Ei", "Ein\tEi\x85☃"]
+    assert (unknown.num_lines, str(unknown)) == (1, "'☃' (U+2603)")

@@ -18,19 +18,31 @@ from bytenet.cli.common.translation_progress import translation_progress
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
+from bytenet.lite.empty_translations import EmptyTranslations
 from bytenet.lite.lines import decoded_lines, formatted, lines_in_words
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.lite.reranking import explaining_missing_reranker
 from bytenet.lite.unknown_characters import UnknownCharacters
 
+_STANDARD = Path("-")  # standard input or output
+
+
+def _check_no_empty_path(context: click.Context, argument: click.Parameter, paths: tuple[str, ...]) -> tuple[Path, ...]:
+    """The paths. An empty one would be the current folder."""
+    if "" in paths:
+        raise click.BadParameter("An argument is empty. Give models and a file, or leave it out to read stdin.")
+    return tuple(map(Path, paths))
+
 
 @click.command()
-@click.argument("paths", metavar="MODEL... [FILE]", required=True, nargs=-1, type=click.Path(path_type=Path))
+@click.argument(
+    "paths", metavar="MODEL... [FILE]", required=True, nargs=-1, callback=_check_no_empty_path, type=click.Path()
+)
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file (plain or .gz). It appears when everything is translated.",
+    help="Write to this file (plain or .gz); - is stdout. It appears when everything is translated.",
 )
 @click.option("--n-best", type=click.IntRange(min=1), default=1, help="Number of translations of each line.")
 @click.option(
@@ -63,7 +75,7 @@ def translate(
     window: int | None,
     **options: Any,
 ) -> None:
-    """Translate the lines of FILE (plain or .gz), or of stdin, with MODEL.
+    """Translate the lines of FILE (plain or .gz), or of stdin, with MODEL. A FILE - is stdin, too.
 
     MODEL is a run folder, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
     `bytenet models`). Several MODEL translate together, as an ensemble: the probabilities of their models are averaged.
@@ -82,6 +94,8 @@ def translate(
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
     names, input_path = _models_and_file(paths)
+    if output == _STANDARD:
+        output = None
     if input_path is None and sys.stdin is None:
         raise click.UsageError("There is no standard input. Give a FILE.")
     if output is None and sys.stdout is None:
@@ -97,8 +111,10 @@ def translate(
     if engine.is_for_few_lines and engine_name is None and not is_typed and not isinstance(lines, Sized):
         lines = _with_advice(lines)
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
+    empty = EmptyTranslations()
     if unknown:
         lines = unknown.watch(lines)
+    lines = empty.watch(lines)
     by_sentence = engine.by_sentence() if split or is_whole_for_n_best else None
     if by_sentence and split:
         translations = by_sentence.translate(lines, engine.translate)
@@ -113,6 +129,7 @@ def translate(
             if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
                 file.flush()
             num_unended += not hypotheses[0].ended
+            empty.count(hypotheses)
             progress(number)
     seconds = time.perf_counter() - began
     message = f"Translated {lines_in_words(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
@@ -120,6 +137,8 @@ def translate(
         message += _reasons_of_splitting(by_sentence) if split else _advice_on_whole_lines(by_sentence.num_with_several)
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
+    if empty.message:
+        message += f" {empty.message}"
     say(message)
     if unknown and unknown.message:
         say(unknown.message)
@@ -140,10 +159,13 @@ def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], N
 
 
 def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
-    """Split the arguments. The last one is a file if there are others, and if it cannot be a model."""
+    """Split the arguments. The last one is a file if there are others, and if it cannot be a model.
+
+    The file is None for standard input: without a file, or with - if there is no file of this name.
+    """
     last = paths[-1]
     if len(paths) > 1 and not os.path.isdir(last) and not is_model_file(last) and not is_pretrained(last):
-        return paths[:-1], last
+        return paths[:-1], None if last == _STANDARD and not last.exists() else last
     return paths, None
 
 

@@ -1,13 +1,17 @@
 """A translator as a graph: lines in, translations out."""
 
+import re
+
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
+from bytenet.datasets.text.characters import blank_code_points
 from bytenet.datasets.text.graph_encoding import decode_graph, encode_graph, is_blank_graph
 from bytenet.decoding.batches.batching import SHORTEST
 from bytenet.decoding.export.preparation import target_limits
 from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
+from bytenet.lite.characters import readable
 
 
 class TextGraph(tf.Module):
@@ -41,7 +45,7 @@ class TextGraph(tf.Module):
         autograph=False,
     )
     def n_best(self, text, n):
-        """The `n` best hypotheses of each line, best first: a dict of tensors `(batch, n)`.
+        """The `n` best hypotheses of each line, best first, those without text last: a dict of tensors `(batch, n)`.
 
         `translation` is tf.string, `score` and `log_probability` are float32, `ended` is bool, as in `Translation`. If
         a line has fewer hypotheses, the others are empty with log-probability −∞.
@@ -52,18 +56,23 @@ class TextGraph(tf.Module):
             n = tf.identity(n)
         result = self._result(text, n)
         exists = tf.math.is_finite(result.log_probabilities)
-        return {
-            "translation": tf.where(exists, self._texts(result), ""),
+        texts = tf.where(exists, self._texts(result), "")
+        ranked = {
+            "translation": texts,
             "score": tf.where(exists, result.scores, result.log_probabilities),
             "log_probability": result.log_probabilities,
             "ended": result.ended & exists,
         }
+        without_text = tf.reshape(is_blank_graph(tf.reshape(texts, [-1])), tf.shape(texts))
+        # Those that do not exist have no text, and they come last already.
+        order = tf.argsort(tf.cast(without_text, tf.int32), axis=1, stable=True)
+        return {name: tf.gather(values, order, batch_dims=1) for name, values in ranked.items()}
 
     def _result(self, text, n_best) -> SearchResult:
         """The search for all lines. A blank line has one empty hypothesis, which has ended."""
         blank = is_blank_graph(text)
         # The vocabulary's rule may refuse an unknown blank.
-        source_ids = encode_graph(self._translator.vocabulary, tf.where(blank, "", text))
+        source_ids = encode_graph(self._translator.vocabulary, tf.where(blank, "", self._readable(text)))
         lengths = tf.math.count_nonzero(source_ids, axis=1, dtype=tf.int32)
         longest = tf.maximum(tf.reduce_max(lengths), 1)
         with tf.control_dependencies(self._check(longest)):
@@ -73,6 +82,13 @@ class TextGraph(tf.Module):
         source_ids, limits = self._padded(source_ids, limits)
         result = SearchResult(*(values[: tf.size(text)] for values in self._compiled(source_ids, limits, n_best)))
         return result._replace(ended=result.ended | blank[:, None])
+
+    def _readable(self, text):
+        """What the model reads of lines, as `readable` says."""
+        known = self._translator.vocabulary.known
+        characters = map(chr, blank_code_points().tolist())
+        spaces = [re.escape(character) for character in characters if readable(character, known) != character]
+        return tf.strings.regex_replace(text, "|".join(spaces), " ") if spaces else text
 
     def _searched(self, source_ids, limits, n_best):
         max_length = target_limits(self._translator, tf.shape(source_ids)[1])

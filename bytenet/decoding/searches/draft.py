@@ -11,7 +11,7 @@ from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.batches.graph_cache import GraphCache
 from bytenet.decoding.searches.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
-from bytenet.lite.characters import check_length
+from bytenet.lite.characters import check_length, readable
 
 
 class DraftSearch:
@@ -73,6 +73,7 @@ class DraftSearch:
             InputError: as for `Translator.translate`.
         """
         translator = self._translator
+        line = readable(line, translator.vocabulary.known)
         source_ids = translator.vocabulary.encode(line)
         check_length(len(source_ids), translator.model.length_policy.longest)
         length = translator.batch_search.shapes.padded_length(len(source_ids))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.lite.characters import fits
+from bytenet.lite.characters import fits, readable
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
 from bytenet.trained_model import open_model
@@ -57,7 +57,8 @@ class RunEngine(TranslatorEngine):
     def align(self, sentence: str, translation: str) -> Alignment | None:
         """Compute what a translation attends to, see `Engine`."""
         assert self._aligner is not None
-        texts, vocabulary = (sentence, translation), self._vocabulary
+        vocabulary = self._vocabulary
+        texts = (readable(sentence, vocabulary.known), translation)
         if not fits(translation, vocabulary.encode, self._translator.model.length_policy.longest):
             return None
         (weights,) = self._aligner(*([vocabulary.encode(text)] for text in texts))

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from bytenet.cli.translate import _lines_of_stdin, translate
+from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 
 from .sample_text import TEXT
@@ -91,6 +92,29 @@ def test_window_of_one_answers_each_line_before_reading_the_next(run_folder):
             assert process.stdout.readline().endswith(b"\n")
         process.stdin.close()
         assert process.wait() == 0
+
+
+def test_a_dash_is_standard_input_or_output(run_folder, invoke, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expected = invoke(translate, run_folder.path, stdin=TEXT).stdout
+    assert invoke(translate, run_folder.path, "-", "--output", "-", stdin=TEXT).stdout == expected
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "-").write_bytes(TEXT)
+    assert invoke(translate, run_folder.path, "-").stdout == expected
+
+
+def test_an_empty_argument_is_refused(run_folder, invoke):
+    result = invoke(translate, run_folder.path, "")
+    assert result.exit_code == 2
+    assert "An argument is empty. Give models and a file" in result.stderr
+
+
+def test_lines_whose_translation_is_empty_are_counted(run_folder, invoke, monkeypatch):
+    monkeypatch.setattr(Vocabulary, "decode", lambda *_: "")
+    for text, message in (("ein\n\nzwei\n", "2 lines have"), ("ein\n \n", "1 line has"), ("\n", None)):
+        result = invoke(translate, run_folder.path, stdin=text.encode())
+        assert ("empty" in result.stderr) is (message is not None)
+        assert f" {message} an empty translation.\n" in result.stderr or message is None
 
 
 def test_a_text_in_the_place_of_a_file_is_no_file(run_folder, invoke):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.convs2s import ConvS2SConfig
-from bytenet.datasets import Vocabulary
+from bytenet.datasets import EOS_ID, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.errors import InputError
@@ -99,6 +99,27 @@ def test_rules_of_unknown_characters_are_kept():
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in the vocabulary"):
         strict.translate(tf.constant(["a☃b"]))
     assert texts(strict.translate(tf.constant(["\t", " \u200b"]))) == ["", ""]
+
+
+def test_unknown_white_space_is_read_as_a_blank(graph, translator):
+    lines = [f"abc{space}cab" for space in " \u2028\x85\r\t\u00a0"]
+    [expected] = translator.translate(lines[:1])
+    result = graph.translate(tf.constant(lines))
+    assert texts(result) == [expected[0].text] * 6
+    np.testing.assert_allclose(result["score"], expected[0].score, atol=1e-4)
+
+
+def test_hypotheses_without_text_come_last():
+    translator = make_translator(min_length=0)
+    translator.model.head.bias.assign(4 * np.eye(translator.vocabulary.size)[EOS_ID])
+    graph, lines = TextGraph(translator), ["abc", ""]
+    assert texts(graph.translate(tf.constant(lines))) == ["", ""]
+    result = graph.n_best(tf.constant(lines), tf.constant(3))
+    [expected, _] = translator.translate(lines, 3)
+    assert [text.decode() for text in result["translation"].numpy()[0]] == [one.text for one in expected]
+    assert [one.text == "" for one in expected] == [False, False, True]
+    np.testing.assert_allclose(result["score"][0], [one.score for one in expected], atol=1e-4)
+    np.testing.assert_allclose(result["score"][1], [0, -np.inf, -np.inf])
 
 
 def test_limits_of_lengths_are_kept():
