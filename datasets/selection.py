@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import ConfigError, InputError
+from bytenet.lite.white_space import is_blank
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig

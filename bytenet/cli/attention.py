@@ -47,7 +47,7 @@ def attention(
     from bytenet.decoding import Translator
     from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
     from bytenet.files import check_output_folder
-    from bytenet.lite.characters import is_blank, readable
+    from bytenet.lite.white_space import is_blank, readable
     from bytenet.run_folder import RunFolder
     from bytenet.trained_model import open_model
 

@@ -13,6 +13,7 @@ from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.single_option import SEVERAL_REFERENCES, SingleOption
 from bytenet.cli.common.translation_progress import translation_progress
+from bytenet.lite.lines import message_on_limit
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
@@ -132,8 +133,7 @@ def evaluate(
         else:
             _print_scores(evaluation, show)
         if evaluation.num_unended:
-            plural = "s" * (evaluation.num_unended > 1)
-            say(f"{evaluation.num_unended:,} translation{plural} reached the length limit without an end.")
+            say(message_on_limit(evaluation.num_unended))
     finally:
         # Scores are printed even if the disk is full, and saved even if the reader of a pipe is gone.
         if output_dir is not None:

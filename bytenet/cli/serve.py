@@ -20,16 +20,24 @@ _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _MOST_THREADS = 4
 _MOST_SECONDS = 24 * 60 * 60
 _POSITIVE = click.IntRange(min=1)
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([^\s/?#@:\[\]*]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
+_DEFAULT_PORT = re.compile("(http://.+):80|(https://.+):443")  # browsers leave it out
 
 
-def _check_origins(context: click.Context, option: click.Parameter, origins: tuple[str, ...]) -> tuple[str, ...]:
-    """The origins as browsers send them, in lower case and without a slash at the end."""
-    written = tuple(origin.lower().removesuffix("/") for origin in origins)
+def _origins_as_browsers_send(
+    context: click.Context, option: click.Parameter, origins: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The origins in lower case, without a slash at the end and without the default port."""
+    written = tuple(_without_default_port(origin.lower().removesuffix("/")) for origin in origins)
     for origin, given in zip(written, origins, strict=True):
         if origin != "*" and not _ORIGIN.fullmatch(origin):
             raise click.BadParameter(f"{given!r} is not an origin such as https://example.org.")
     return written
+
+
+def _without_default_port(origin: str) -> str:
+    match = _DEFAULT_PORT.fullmatch(origin)
+    return (match[1] or match[2]) if match else origin
 
 
 @click.command()
@@ -69,7 +77,7 @@ def _check_origins(context: click.Context, option: click.Parameter, origins: tup
     "separated by blanks.",
 )  # fmt: skip
 @click.option(
-    "--allow-origin", "allowed_origins", multiple=True, callback=_check_origins,
+    "--allow-origin", "allowed_origins", multiple=True, callback=_origins_as_browsers_send,
     help='Website whose scripts may ask this server, such as https://example.org, or "*". May be given several times.',
 )  # fmt: skip
 @click.option(

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.pair_faults import MAX_RATIO, too_uneven
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import append_text, write_text_atomic
+from bytenet.lite.white_space import is_blank
 
 
 @dataclass(frozen=True)

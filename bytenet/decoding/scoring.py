@@ -10,8 +10,9 @@ from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.decoding.batches.pair_graphs import PairGraphs
 from bytenet.errors import InputError
-from bytenet.lite.characters import check_length, empty_if_blank, fits, readable
+from bytenet.lite.characters import check_length, fits
 from bytenet.lite.scoring import check_log_probabilities
+from bytenet.lite.white_space import readable
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -108,15 +109,12 @@ class PairScorer:
         """
         if len(sources) != len(targets):
             raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
-        source_ids = self._encode([self._readable(source) for source in sources], "source")
+        source_ids = self._encode([readable(source, self._vocabulary.known) for source in sources], "source")
         target_ids = self._encode(targets, "target")
         scores = np.zeros(len(sources), np.float64)
         for batch, scores_of_batch in self._graphs(source_ids, target_ids):
             scores[batch] = scores_of_batch
         return PairScores(check_log_probabilities(scores), np.array([len(ids) for ids in target_ids], np.int64))
-
-    def _readable(self, source: str) -> str:
-        return readable(empty_if_blank(source), self._vocabulary.known)
 
     def _encode(self, texts: Sequence[str], side: str) -> list[np.ndarray]:
         """The ids of texts. Errors name the line of a text, counted from 1."""

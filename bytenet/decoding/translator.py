@@ -22,7 +22,7 @@ from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.searches.sampling import Sampling
 from bytenet.errors import InputError
-from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line, readable
+from bytenet.lite.characters import check_length, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import checked_lines
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -30,6 +30,7 @@ from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
 from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, Translation
+from bytenet.lite.white_space import is_blank, readable
 from bytenet.models.translation_model import TranslationModel
 
 _BATCHES_IN_WINDOW = 16
@@ -213,7 +214,8 @@ class Translator:
                 translate` does, if `n_best` is 1 and the translator has `data`.
 
         Yields:
-            The hypotheses of each line, best first. A blank line has one empty hypothesis. A line may have fewer than
+            The hypotheses of each line, best first, but those without text last. So the only hypothesis may be empty
+            where the first of several is not. A blank line has one empty hypothesis. A line may have fewer than
             `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
@@ -271,7 +273,7 @@ class Translator:
     ) -> list[list[Translation]]:
         """Translate some lines; `start` is the number of lines before them."""
         lines = [readable(line, self.vocabulary.known) for line in lines]
-        encoded = self.vocabulary.encode_batch([empty_if_blank(line) for line in lines])
+        encoded = self.vocabulary.encode_batch(lines)
         lengths = [len(ids) for ids in encoded]
         for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start + 1):
             check_length(length, self.model.length_policy.longest, name_of_line(number, line))

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite.cards import read_card, summary
-from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.lines import decoded_lines, formatted, message_on_limit
 from bytenet.lite.native_messages import drop_remarks
 from bytenet.lite.pretrained import pretrained_names
 
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         help="list the pretrained models, with languages, size, licence and scores, and translate nothing",
     )  # fmt: skip
     instead.add_argument(
-        "--card", metavar="MODEL", type=Path,
+        "--card", metavar="MODEL", type=_path,
         help="show the card of this model: what it is, its licence and whom to name; and translate nothing",
     )  # fmt: skip
     return parser
@@ -113,16 +113,9 @@ def _translate(parser: argparse.ArgumentParser, options: argparse.Namespace) -> 
             num_unended += not translations[0].ended
             empty.count(translations)
     refuses = translator.characters.unknown == "error"  # then it refused all that it read
-    messages = ["" if refuses else unknown.message, _message_on_limit(num_unended), empty.message]
+    messages = ["" if refuses else unknown.message, message_on_limit(num_unended), empty.message]
     if any(messages):
         _say(" ".join(filter(None, messages)))
-
-
-def _message_on_limit(number: int) -> str:
-    """A sentence about translations that the length limit cut off; empty if there are none."""
-    if not number:
-        return ""
-    return f"{number:,} translation{'s' * (number > 1)} reached the length limit without an end."
 
 
 def _list() -> str:

@@ -1,7 +1,7 @@
 """The ids of characters, and one line at a time as ids and back, without TensorFlow."""
 
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,32 +15,6 @@ REPLACEMENT = "\ufffd"
 VOCABULARY_FORMAT = "bytenet-vocabulary-1"
 
 UnknownRule = Literal["symbol", "drop", "error"]
-
-
-def is_blank(text: str) -> bool:
-    """Whether a text shows nothing: it is empty or has only blanks and characters without width."""
-    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
-
-
-def empty_if_blank(text: str) -> str:
-    """What a model reads of a text: nothing if it is blank. A vocabulary's rule may refuse an unknown blank."""
-    return "" if is_blank(text) else text
-
-
-def readable(text: str, known: Container[str]) -> str:
-    """What a trained model reads of a text: white space that it does not know becomes a blank, if it knows the blank.
-
-    An unknown symbol in its place would join two words. Vocabularies do not do this: the ids of training texts stay.
-
-    Args:
-        text: any line.
-        known: the characters that the model knows, in NFC.
-    """
-    if " " not in known:
-        return text
-    spaces = {character for character in set(text) if character.isspace()}
-    unknown = {character for character in spaces if unicodedata.normalize("NFC", character) not in known}
-    return text.translate(dict.fromkeys(map(ord, unknown), " "))
 
 
 def symbols_by_id(characters: Iterable[str], unknown: UnknownRule) -> list[str]:

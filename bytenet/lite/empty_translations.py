@@ -3,9 +3,9 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from bytenet.lite.characters import is_blank
 from bytenet.lite.lines import lines_in_words
 from bytenet.lite.translation import Translation
+from bytenet.lite.white_space import is_blank
 
 
 class EmptyTranslations:

@@ -57,6 +57,13 @@ def formatted(number: int, translations: Sequence[Translation], n_best: int) -> 
     return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)
 
 
+def message_on_limit(number: int) -> str:
+    """A sentence about translations that the length limit cut off; empty if there are none."""
+    if not number:
+        return ""
+    return f"{number:,} translation{'s' * (number > 1)} reached the length limit without an end."
+
+
 def lines_in_words(number: int) -> str:
     """A number of lines, as "1 line" or "1,234 lines"."""
     return "1 line" if number == 1 else f"{number:,} lines"

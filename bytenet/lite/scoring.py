@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from bytenet.errors import ModelError
-from bytenet.lite.characters import PAD_ID, empty_if_blank, fits, readable
+from bytenet.lite.characters import PAD_ID, fits
 from bytenet.lite.model import LiteModel
+from bytenet.lite.white_space import readable
 
 
 class LitePairScorer:
@@ -38,7 +39,7 @@ class LitePairScorer:
         lengths = np.zeros(len(sources), np.int64)
         encode, known = self.model.characters.encode, self.model.characters.known
         for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
-            source_ids, target_ids = encode(readable(empty_if_blank(source), known)), encode(target)
+            source_ids, target_ids = encode(readable(source, known)), encode(target)
             # As in training, both sides have the same length.
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))

@@ -10,8 +10,9 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from bytenet.errors import InputError
-from bytenet.lite.characters import REPLACEMENT, is_blank
+from bytenet.lite.characters import REPLACEMENT
 from bytenet.lite.languages import WITHOUT_BLANKS, base_language
+from bytenet.lite.white_space import is_blank
 
 _log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from bytenet.lite.characters import is_blank
+from bytenet.lite.white_space import is_blank
 
 
 class Translation(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.archive import SETTINGS
-from bytenet.lite.characters import check_length, is_blank, name_of_line, readable
+from bytenet.lite.characters import check_length, name_of_line
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.lines import checked_lines
@@ -20,6 +20,7 @@ from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation, without_text_last
+from bytenet.lite.white_space import is_blank, readable
 
 
 class Translator:
@@ -84,7 +85,8 @@ class Translator:
                 the library sentencex is installed; if it is not, a warning says so once.
 
         Yields:
-            The hypotheses of each line, best first. A blank line has one empty hypothesis. A line may have fewer than
+            The hypotheses of each line, best first, but those without text last. So the only hypothesis may be empty
+            where the first of several is not. A blank line has one empty hypothesis. A line may have fewer than
             `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:

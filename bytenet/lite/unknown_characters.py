@@ -3,8 +3,8 @@
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from bytenet.lite.characters import is_blank, readable
 from bytenet.lite.lines import lines_in_words
+from bytenet.lite.white_space import is_blank, readable
 
 _MOST_SHOWN = 3
 

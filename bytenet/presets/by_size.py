@@ -191,8 +191,11 @@ def _advice_to_start(sources: ConfigSources, number: int) -> str:
         config = open_model(name).config
         if config.data.languages == data.languages and sources.misfit(config.model.family) is None:
             reached = scores_at_the_end(preset, name)
-            scores = f", with the preset {preset}, reached {reached}" if reached else " (not measured)"
-            return f" The pretrained model {name} can be the start: --set training.start={name}{scores}."
+            scores = f"The preset {preset} is then used. With this start, it reached {reached}."
+            return (
+                f" Training can start from the pretrained model {name}: --set training.start={name}. "
+                f"{scores if reached else 'This was not measured.'}"
+            )
     return ""
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.pair_faults import EMPTY_SIDE, EQUAL_SIDES, too_uneven, uneven_sides
+from bytenet.lite.white_space import is_blank
 
 _SHOWN_PAIRS = 5
 

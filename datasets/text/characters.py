@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from bytenet.datasets.text.normalisation import normalise
-from bytenet.lite.characters import REPLACEMENT, is_blank
+from bytenet.lite.characters import REPLACEMENT
+from bytenet.lite.white_space import is_blank
 
 _ODD_CATEGORIES = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")
 _TEXTS_AT_ONCE = 10_000

@@ -152,6 +152,7 @@ def test_options_become_settings(run_folder, invoke, started, tmp_path):
     ("given", "written"),
     [
         ("*", "*"), ("https://example.org/", "https://example.org"), ("HTTP://Example.org:8080", "http://example.org:8080"),
+        ("https://example.org:443", "https://example.org"), ("http://a:80", "http://a"), ("http://a:443", "http://a:443"),
         ("http://[::1]:3000", "http://[::1]:3000"),
     ],
 )  # fmt: skip
@@ -162,7 +163,17 @@ def test_origins_become_what_browsers_send(run_folder, invoke, started, given, w
 
 @pytest.mark.parametrize(
     "origin",
-    ["example.org", "https://example.org/page", "https://", "https://*.org", "", "https://a b", "https://a:b"],
+    [
+        "example.org",
+        "https://example.org/page",
+        "https://",
+        "https://*.org",
+        "",
+        "https://a b",
+        "https://a:b",
+        "https://a,b",
+        "null",
+    ],
 )
 def test_what_is_no_origin_is_refused(invoke, origin):
     result = invoke(serve, "nothing", "--allow-origin", origin)

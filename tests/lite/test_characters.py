@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bytenet.datasets import Vocabulary, normalise
 from bytenet.errors import InputError
-from bytenet.lite.characters import Characters, decoded, readable
+from bytenet.lite.characters import Characters, decoded
+from bytenet.lite.white_space import readable
 
 from ..datasets.text.strategies import rules
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bytenet.errors import InputError
-from bytenet.lite.characters import is_blank
 from bytenet.lite.sentences import join_pieces, max_sentence_chars, split_text, splits_lines
+from bytenet.lite.white_space import is_blank
 
 
 def sentences(text, language="de", **options):

@@ -43,7 +43,7 @@ def test_the_command_needs_no_more_and_hides_the_remarks_of_the_runtime(model_pa
     text = "ein Hund ☃\n".encode()
     for arguments, out, err in (
         ([str(model_path)], b"", "'☃' (U+2603)".encode()), (["--card", str(model_path)], b"# A model\n", b""),
-        (["--models"], b"", b""),
+        (["--models"], b"de-en: de to en", b""),
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", program, *arguments], cwd=ROOT, input=text, capture_output=True, check=True

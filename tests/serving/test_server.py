@@ -77,12 +77,6 @@ def test_the_documentation_has_the_limits_of_the_server():
         assert int(re.search(pattern, text)[1]) > settings.timeout_seconds + _SECONDS_TO_ANSWER
 
 
-def test_half_a_second_for_each_short_sentence_leaves_time_for_a_text_of_the_longest_length():
-    """The pretrained models take this long on one core without TensorFlow."""
-    settings, chars_of_sentence = ServerSettings(), 30
-    assert 0.5 * settings.max_chars / chars_of_sentence < settings.timeout_seconds
-
-
 def _refuses(address: str) -> bool:
     try:
         requests.get(f"{address}/health", timeout=10)

@@ -11,9 +11,9 @@ from bytenet.cli.benchmark.output import Columns, print_rows
 from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
-from bytenet.lite.characters import is_blank
 from bytenet.lite.lines import lines_in_words
 from bytenet.lite.sentences import max_sentence_chars
+from bytenet.lite.white_space import is_blank
 
 
 @click.command()

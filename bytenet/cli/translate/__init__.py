@@ -19,7 +19,7 @@ from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engi
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.empty_translations import EmptyTranslations
-from bytenet.lite.lines import decoded_lines, formatted, lines_in_words
+from bytenet.lite.lines import decoded_lines, formatted, lines_in_words, message_on_limit
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
 from bytenet.lite.reranking import explaining_missing_reranker
@@ -135,11 +135,7 @@ def translate(
     message = f"Translated {lines_in_words(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
     if by_sentence:
         message += _reasons_of_splitting(by_sentence) if split else _advice_on_whole_lines(by_sentence.num_with_several)
-    if num_unended:
-        message += f" {num_unended} reached the length limit without an end."
-    if empty.message:
-        message += f" {empty.message}"
-    say(message)
+    say(" ".join(filter(None, [message, message_on_limit(num_unended), empty.message])))
     if unknown and unknown.message:
         say(unknown.message)
 

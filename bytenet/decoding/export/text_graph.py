@@ -11,7 +11,7 @@ from bytenet.decoding.batches.batching import SHORTEST
 from bytenet.decoding.export.preparation import target_limits
 from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
-from bytenet.lite.characters import readable
+from bytenet.lite.white_space import unknown_white_space
 
 
 class TextGraph(tf.Module):
@@ -84,11 +84,10 @@ class TextGraph(tf.Module):
         return result._replace(ended=result.ended | blank[:, None])
 
     def _readable(self, text):
-        """What the model reads of lines, as `readable` says."""
+        """The lines with a blank for each unknown white space, see `readable`."""
         known = self._translator.vocabulary.known
-        characters = map(chr, blank_code_points().tolist())
-        spaces = [re.escape(character) for character in characters if readable(character, known) != character]
-        return tf.strings.regex_replace(text, "|".join(spaces), " ") if spaces else text
+        spaces = sorted(unknown_white_space(map(chr, blank_code_points().tolist()), known))
+        return tf.strings.regex_replace(text, "|".join(map(re.escape, spaces)), " ") if spaces else text
 
     def _searched(self, source_ids, limits, n_best):
         max_length = target_limits(self._translator, tf.shape(source_ids)[1])

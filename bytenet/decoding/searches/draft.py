@@ -11,7 +11,8 @@ from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.batches.graph_cache import GraphCache
 from bytenet.decoding.searches.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
-from bytenet.lite.characters import check_length, readable
+from bytenet.lite.characters import check_length
+from bytenet.lite.white_space import readable
 
 
 class DraftSearch:

@@ -9,7 +9,7 @@ from bytenet.reproduction.engine.experiment import Experiment, Scale, Table
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record
 from bytenet.reproduction.engine.verdict import Verdict
 
-_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_UNFIT = (ArithmeticError, LookupError, TypeError, ValueError)
 """What drawing and judging raise for data that they do not fit: a cell of another type, or a row that is missing."""
 
 
@@ -50,8 +50,8 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
     except _UNFIT as error:
         paths = " and ".join(map(str, (files.data, *_paths_beside(experiment, files).values())))
         raise InputError(
-            f"{paths} cannot be drawn and judged: {error!r}. An older version of {experiment.name} made other data, or "
-            "a file is damaged. Measure it again, or bring it back."
+            f"{paths} cannot be drawn and judged: {error!r}. Perhaps an older version of {experiment.name} made other "
+            "data, or a file is damaged. Measure it again, or bring it back."
         ) from error
     if record is not None:
         write_record(files, verdicts, record[1])

@@ -133,7 +133,8 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
 
 def _beyond_the_thesis(experiments: Sequence[Experiment], results: Sequence[PublishedResult], folder: str) -> str:
     others = [experiment.name for experiment in experiments if not experiment.is_thesis]
-    without = [name for name in others if name not in {result.experiment.name for result in results}]
+    measured = {result.experiment.name for result in results}
+    without = [name for name in others if name not in measured]
     if without == others:
         return ""
     link = f"[{BEYOND.title}]({folder}{BEYOND.file_name})"

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.lite.characters import fits, readable
+from bytenet.lite.characters import fits
+from bytenet.lite.white_space import readable
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
 from bytenet.trained_model import open_model

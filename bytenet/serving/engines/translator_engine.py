@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from bytenet.lite.characters import is_blank
 from bytenet.lite.sentences import max_sentence_chars
 from bytenet.lite.translation import Translation
+from bytenet.lite.white_space import is_blank
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
 from bytenet.serving.engines.engine import Candidate

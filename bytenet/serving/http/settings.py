@@ -21,7 +21,7 @@ class ServerSettings:
     max_chars: int = 5000
     max_texts: int = 100
     max_requests: int = 256
-    timeout_seconds: float = 120.0
+    timeout_seconds: float = 120.0  # the pretrained models need .5 to 1.5 s for a sentence on a core, with LiteRT
     api_keys: frozenset[str] = field(default=frozenset(), repr=False)
     allowed_origins: tuple[str, ...] = ()
     into_sentences: bool = True

@@ -16,7 +16,10 @@ from bytenet.training.optimizers.schedules import make_schedule
 
 
 class _GrowingShare(keras.optimizers.Optimizer):
-    """Gives an optimiser of Keras `share_of_old_average`, instead of the same share at all updates."""
+    """Gives an optimiser of Keras `share_of_old_average`, instead of the same share at all updates.
+
+    Models are saved without their optimiser, so its class is not registered.
+    """
 
     @property
     def ema_momentum(self) -> Any:
@@ -51,7 +54,7 @@ def portable_optimizer(
     arguments: dict[str, Any] = {"name": training.optimizer, "global_clipnorm": training.clip_norm}
     if training.ema_momentum is not None:
         arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
-        kind = type(kind.__name__, (_GrowingShare, kind), {})
+        kind = type(f"Averaging{kind.__name__}", (_GrowingShare, kind), {})
     schedule = make_schedule(training, total_updates)
     schedule.begin_run(total_updates, updates_per_epoch)
     with explaining_refusals(training):

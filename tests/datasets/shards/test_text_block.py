@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bytenet.datasets.shards.sharding.text_block import LETTER, ODD, UNASSIGNED, VISIBLE, TextBlock
-from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.normalisation import normalise
+from bytenet.lite.white_space import is_blank
 
 lines = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=9), min_size=1)
 
