@@ -82,10 +82,10 @@ class Transformer(TranslationModel):
         self.source_dropout = make_dropout(config.dropout, name="source_dropout", dtype=policy)
         self.target_dropout = make_dropout(config.dropout, name="target_dropout", dtype=policy)
         layers = {
-            "heads": config.heads, "head_dim": config.width_of_head, "feed_forward_dim": config.feed_forward_dim,
-            "normalization_order": config.normalization_order, "dropout": config.dropout,
-            "attention_dropout": config.attention_dropout, "activation_dropout": config.activation_dropout,
-            "epsilon": config.norm_epsilon, "dtype": policy,
+            "heads": config.heads, "head_dim": config.width_of_head, "value_dim": config.width_of_values,
+            "feed_forward_dim": config.feed_forward_dim, "normalization_order": config.normalization_order,
+            "dropout": config.dropout, "attention_dropout": config.attention_dropout,
+            "activation_dropout": config.activation_dropout, "epsilon": config.norm_epsilon, "dtype": policy,
         }  # fmt: skip
         self.encoder = AttentionStack(config.encoder_layers, name="encoder", **layers)
         self.decoder = AttentionStack(config.decoder_layers, name="decoder", cross_attention=True, **layers)
@@ -94,7 +94,7 @@ class Transformer(TranslationModel):
             self.head = keras.layers.Dense(vocab_size, name="head", dtype="float32")
         else:
             self.head = TiedHead(vocab_size, name="head", dtype="float32")
-        self._cache = AttentionCache(config.decoder_layers, config.heads, config.width_of_head)
+        self._cache = AttentionCache(config.decoder_layers, config.heads, config.width_of_head, config.width_of_values)
 
     @property
     def parts(self):

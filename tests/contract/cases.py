@@ -56,7 +56,9 @@ MORE_CASES = {
     },
     "transformer": {
         "learned positions, tied softmax": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
-        "wide heads, own tables": {"head_dim": 6, "tied_embeddings": "none", "positions": "sinusoidal_halves"},
+        "wide heads, narrow values, own tables": {
+            "head_dim": 6, "value_dim": 5, "tied_embeddings": "none", "positions": "sinusoidal_halves",
+        },
     },
     "convs2s": {
         "layers of all shapes, chosen attention": {

@@ -61,6 +61,8 @@ def test_weights_of_the_paper():
     ("settings", "millions"),
     [
         ({}, 65),
+        ({"head_dim": 16, "value_dim": 64}, 58),
+        ({"head_dim": 32, "value_dim": 64}, 60),
         ({"encoder_layers": 2, "decoder_layers": 2}, 36),
         ({"encoder_layers": 4, "decoder_layers": 4}, 50),
         ({"encoder_layers": 8, "decoder_layers": 8}, 80),

@@ -40,7 +40,8 @@ class TransformerConfig(ModelConfig):
     encoder_layers: Layers = 4
     decoder_layers: Layers = 4
     heads: Positive = 4
-    head_dim: Positive | None = None  # None is dim / heads
+    head_dim: Positive | None = None  # of queries and keys in each head; None is dim / heads
+    value_dim: Positive | None = None  # of values in each head; None is head_dim
     feed_forward_dim: Positive = 512
     # "post" normalises after each residual connection (paper), and needs a warm-up. "pre" normalises before each
     # sub-layer.
@@ -57,8 +58,13 @@ class TransformerConfig(ModelConfig):
 
     @property
     def width_of_head(self) -> int:
-        """Width of queries, keys and values in each head."""
+        """Width of queries and keys in each head."""
         return self.head_dim or self.dim // self.heads
+
+    @property
+    def width_of_values(self) -> int:
+        """Width of values in each head."""
+        return self.value_dim or self.width_of_head
 
     @property
     def longest_sequence(self) -> int | None:

@@ -13,24 +13,27 @@ class AttentionCache:
     its past. `select` rearranges only these small integers. A hypothesis computes the scores of all rows of its source
     in one product, and offsets hide those that are not its past.
 
-    State: `keys` and `values`, for each layer float `(batch, heads, max_length, beam_size, head_dim)`; and, with more
-    than one hypothesis, `writers`, int32 `(batch, beam_size, max_length)`.
+    State: `keys` and `values`, for each layer float `(batch, heads, max_length, beam_size, width)`; and, with more than
+    one hypothesis, `writers`, int32 `(batch, beam_size, max_length)`.
 
     Args:
         num_layers: number of layers with self-attention.
         heads: number of heads.
-        head_dim: width of a head.
+        head_dim, value_dim: widths of the keys and of the values of a head.
     """
 
-    def __init__(self, num_layers: int, heads: int, head_dim: int):
+    def __init__(self, num_layers: int, heads: int, head_dim: int, value_dim: int):
         self._num_layers = num_layers
         self._heads = heads
-        self._head_dim = head_dim
+        self._widths = {"keys": head_dim, "values": value_dim}
 
     def empty(self, batch, max_length: int, beam_size: int, dtype) -> dict:
         """The state before the first step."""
-        shape = (batch, self._heads, max_length, beam_size, self._head_dim)
-        state = {name: [ops.zeros(shape, dtype=dtype) for _ in range(self._num_layers)] for name in ("keys", "values")}
+        shape = (batch, self._heads, max_length, beam_size)
+        state = {
+            name: [ops.zeros((*shape, width), dtype=dtype) for _ in range(self._num_layers)]
+            for name, width in self._widths.items()
+        }
         if beam_size > 1:
             state["writers"] = ops.zeros((batch, beam_size, max_length), dtype="int32")
         return state
@@ -60,18 +63,18 @@ class AttentionCache:
             state: the result of `begin`, or of `write` for the layer below.
             layer: number of the layer.
             position: int32 scalar.
-            keys, values: float `(batch, heads, beam_size, head_dim)`.
+            keys, values: float `(batch, heads, beam_size, width)`.
 
         Returns:
             The state; and all keys and all values of the layer, each float
-            `(batch, heads, max_length * beam_size, head_dim)`.
+            `(batch, heads, max_length * beam_size, width)`.
         """
         state, written_rows = dict(state), []
         for name, present in (("keys", keys), ("values", values)):
             written = ops.slice_update(state[name][layer], (0, 0, position, 0, 0), present[:, :, None])
             state[name] = [*state[name][:layer], written, *state[name][layer + 1 :]]
-            batch, heads, max_length, beam_size, head_dim = ops.shape(written)
-            written_rows.append(ops.reshape(written, (batch, heads, max_length * beam_size, head_dim)))
+            batch, heads, max_length, beam_size, width = ops.shape(written)
+            written_rows.append(ops.reshape(written, (batch, heads, max_length * beam_size, width)))
         return state, *written_rows
 
     def select(self, state: dict, rows) -> dict:

@@ -55,7 +55,7 @@ class AttentionLayer(keras.layers.Layer):
 
     Args:
         heads: number of heads.
-        head_dim: width of a head.
+        head_dim, value_dim: widths of a head, see `MultiHeadAttention`.
         feed_forward_dim: width of the hidden layer of the feed-forward network.
         cross_attention: whether the layer attends to a source.
         normalization_order: "pre" or "post"; checked by the configuration, not here.
@@ -73,6 +73,7 @@ class AttentionLayer(keras.layers.Layer):
         heads: int,
         head_dim: int,
         feed_forward_dim: int,
+        value_dim: int | None = None,
         cross_attention: bool = False,
         normalization_order: str = "pre",
         dropout: float = 0.0,
@@ -83,20 +84,20 @@ class AttentionLayer(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.arguments = {
-            "heads": heads, "head_dim": head_dim, "feed_forward_dim": feed_forward_dim,
+            "heads": heads, "head_dim": head_dim, "feed_forward_dim": feed_forward_dim, "value_dim": value_dim,
             "cross_attention": cross_attention, "normalization_order": normalization_order, "dropout": dropout,
             "attention_dropout": attention_dropout, "activation_dropout": activation_dropout, "epsilon": epsilon,
         }  # fmt: skip
         policy = self.dtype_policy
         self.self_attention = MultiHeadAttention(
-            heads, head_dim, attention_dropout, name="self_attention", dtype=policy
+            heads, head_dim, attention_dropout, value_dim=value_dim, name="self_attention", dtype=policy
         )
         self.cross_attention = None
         names = ["self_attention", "feed_forward"]
         if cross_attention:
             names.insert(1, "cross_attention")
             self.cross_attention = MultiHeadAttention(
-                heads, head_dim, attention_dropout, name="cross_attention", dtype=policy
+                heads, head_dim, attention_dropout, value_dim=value_dim, name="cross_attention", dtype=policy
             )
         self.feed_forward = FeedForward(feed_forward_dim, activation_dropout, name="feed_forward", dtype=policy)
         self.norms = {

@@ -34,6 +34,9 @@ class AlignedCell(keras.layers.Layer):
 
     def __init__(self, kind: str, units: int, attention_units: int, initializer: str = "auto", **arguments):
         super().__init__(**pop_layer_arguments(arguments))
+        self.arguments = {
+            "kind": kind, "units": units, "attention_units": attention_units, "initializer": initializer, **arguments,
+        }  # fmt: skip
         self.cell = RecurrentCell(
             kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
         )
@@ -61,6 +64,9 @@ class AlignedCell(keras.layers.Layer):
         output, states = self.cell(inputs + ops.reshape(context, (-1, values.shape[-1])), states)
         rows_of_weights = ops.reshape(weights, (-1, ops.shape(keys)[1]))
         return ops.concatenate([output, rows_of_weights], axis=-1), [*states, keys, offsets, values]
+
+    def get_config(self):
+        return super().get_config() | self.arguments
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import keras
 from keras import ops
-from keras.initializers import GlorotUniform, Identity, Initializer, Orthogonal, RandomNormal, RandomUniform, Zeros
+from keras.initializers import GlorotUniform, Initializer, Orthogonal, RandomNormal, RandomUniform, Zeros
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -22,16 +23,20 @@ class SquareBlocks(Initializer):
     """A matrix of square blocks side by side, one for each gate. Each block is drawn by itself.
 
     Args:
-        make: makes the initialiser of a block, with its own seed.
+        block: the initialiser of a block, by its name or its configuration, without a seed.
     """
 
-    def __init__(self, make: Callable[[], Initializer]):
-        self.make = make
+    def __init__(self, block: str | dict[str, Any]):
+        self.block = block
 
     def __call__(self, shape, dtype=None):
         units = shape[0]
-        blocks = [self.make()((units, units), dtype=dtype) for _ in range(shape[1] // units)]
+        # Each block has a new initialiser, with its own seed.
+        blocks = [keras.initializers.get(self.block)((units, units), dtype=dtype) for _ in range(shape[1] // units)]
         return ops.concatenate(blocks, axis=1)
+
+    def get_config(self):
+        return {"block": self.block}
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,13 @@ def _same(make: Callable[[], Initializer]) -> WeightScheme:
 
 WEIGHT_SCHEMES = {
     "auto": WeightScheme(),
-    "orthogonal": WeightScheme(recurrent=partial(SquareBlocks, Float32Orthogonal)),
-    "identity": WeightScheme(recurrent=partial(SquareBlocks, Identity)),
+    "orthogonal": WeightScheme(recurrent=partial(SquareBlocks, "bytenet>Float32Orthogonal")),
+    "identity": WeightScheme(recurrent=partial(SquareBlocks, "identity")),
     "sutskever": _same(partial(RandomUniform, -0.08, 0.08)),
     "luong": _same(partial(RandomUniform, -0.1, 0.1)),
     "bahdanau": WeightScheme(
         kernel=partial(RandomNormal, stddev=0.01),
-        recurrent=partial(SquareBlocks, Float32Orthogonal),
+        recurrent=partial(SquareBlocks, "bytenet>Float32Orthogonal"),
         score=partial(RandomNormal, stddev=0.001),
         vector=Zeros,
         forget_bias=0.0,

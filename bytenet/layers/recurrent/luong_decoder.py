@@ -32,6 +32,7 @@ class AttentionalStep(keras.layers.Layer):
         super().__init__(**kwargs)
         self.stack = stack
         self.attention = attention
+        self.initializer = initializer
         self.units = stack.units
         kernel = weight_scheme(initializer).kernel()
         # W_c. Its two parts are used one by one.
@@ -109,6 +110,17 @@ class AttentionalStep(keras.layers.Layer):
         attentional, weights = self.attend(ops.reshape(output, (batch, -1, self.units)), memory, window)
         rows_of_weights = ops.reshape(weights, (-1, ops.shape(memory["offsets"])[1]))
         return ops.reshape(attentional, (-1, self.units)), rows_of_weights, states
+
+    def get_config(self):
+        config = super().get_config() | {"initializer": self.initializer}
+        for name, layer in (("stack", self.stack), ("attention", self.attention)):
+            config[name] = keras.saving.serialize_keras_object(layer)
+            config[name].pop("build_config", None)  # `build` makes the weights of all layers
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        return super().from_config(config | _inner_layers(config))
 
     def _kernel(self):
         """W_c in the precision of the computation. Keras casts weights only inside `__call__`."""
@@ -190,3 +202,17 @@ class LuongDecoder(keras.layers.Layer):
             *states, previous = state["hypotheses"] if self.feeding else [*state["hypotheses"], None]
             attentional, _, states = step.advance(projected, None, states, previous, memory, window)
         return attentional, {"hypotheses": [*states, attentional] if self.feeding else states}
+
+    def get_config(self):
+        of_step = self.loop.cell.get_config()
+        arguments = {name: of_step[name] for name in ("stack", "attention", "initializer")}
+        return super().get_config() | arguments | {"feeding": self.feeding}
+
+    @classmethod
+    def from_config(cls, config):
+        return super().from_config(config | _inner_layers(config))
+
+
+def _inner_layers(config: dict) -> dict:
+    """The layers that a configuration describes, as arguments of the class."""
+    return {name: keras.saving.deserialize_keras_object(config[name]) for name in ("stack", "attention")}

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.attention.dot_attention import padding_offsets
+from bytenet.layers.attention.dot_attention import padding_offsets, softmax
 from bytenet.layers.recurrent.thesis_encoder import cell_initializers
 
 
@@ -74,7 +74,7 @@ class AttentionCell(keras.layers.Layer):
         upper, _ = self.upper_gru(ops.concatenate([lower, attention], axis=-1), [upper])
         with keras.name_scope("attention_context"):
             scores = ops.matmul(keys, upper[..., None])[..., 0] + offsets  # (batch, S)
-            weights = ops.softmax(scores, axis=-1)
+            weights = ops.cast(softmax(ops.cast(scores, "float32")), scores.dtype)
             context = ops.matmul(weights[:, None], encoded)[:, 0]  # (batch, units)
         attention = self.output_map(ops.concatenate([upper, context], axis=-1))
         return attention, weights, [lower, upper, attention, keys, encoded, offsets]

@@ -8,6 +8,7 @@ from keras.ops import convert_to_numpy
 from scipy.stats import chisquare
 
 from bytenet.decoding import CompiledSearch, Sampling, Translator
+from bytenet.decoding.searches.sampling import sample
 
 from ..inputs import LINES, VOCABULARY
 
@@ -120,6 +121,60 @@ def test_samples_are_ranked_by_their_scores(recurrent_model):
     np.testing.assert_array_equal(best.ids, every.ids[:, :2])
     lengths = every.lengths.numpy()
     np.testing.assert_allclose(every.scores, every.log_probabilities / ((5 + lengths) / 6) ** 0.6, rtol=1e-5)
+
+
+EXAMPLE = [0.5, 0.25, 0.15, 0.07, 0.03]
+
+
+def _draw(table_model, probabilities, random_numbers, **settings):
+    """The symbol that each random number draws. The probabilities are those of the ids 0, 1 and so on."""
+    model = table_model([[probabilities] * len(probabilities)])
+    sampling = Sampling(samples=len(random_numbers), **settings)
+    result = sample(
+        model, SOURCES[:1], random_numbers.astype("float32")[None, :, None], sampling, max_length=1, forbidden_ids=()
+    )
+    return convert_to_numpy(result.ids)[0, :, 0]
+
+
+def _shares(table_model, probabilities, **settings):
+    """The share of each symbol among random numbers that are evenly spread from 0 to 1."""
+    number = 1_000_000
+    symbols = _draw(table_model, probabilities, (np.arange(number) + 0.5) / number, **settings)
+    return np.bincount(symbols, minlength=len(probabilities)) / number
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, EXAMPLE),
+        ({"temperature": 0.5}, [0.733568, 0.183392, 0.066021, 0.014378, 0.002641]),
+        ({"temperature": 2.0}, [0.347954, 0.246041, 0.190582, 0.130192, 0.085231]),
+        ({"top_k": 2}, [0.666667, 0.333333, 0, 0, 0]),
+        ({"top_p": 0.8}, [0.555556, 0.277778, 0.166667, 0, 0]),
+        ({"top_p": 0.75}, [0.666667, 0.333333, 0, 0, 0]),
+        ({"top_k": 5, "top_p": 1.0}, EXAMPLE),
+        # First the k likeliest, then the smallest set: 2 / 3 of two symbols are enough.
+        ({"top_k": 2, "top_p": 0.66}, [1, 0, 0, 0, 0]),
+    ],
+)
+def test_probabilities_of_the_worked_example(table_model, settings, expected):
+    np.testing.assert_allclose(_shares(table_model, EXAMPLE, **settings), expected, atol=2e-6)
+
+
+def test_a_tie_at_rank_k_keeps_the_first_ids(table_model):
+    shares = _shares(table_model, [0.1, 0.2, 0.3, 0.2, 0.2], top_k=3)
+    np.testing.assert_allclose(shares, [0, 2 / 7, 3 / 7, 2 / 7, 0], atol=2e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 2.0}, {"top_k": 3, "top_p": 0.9}])
+def test_100_000_draws_are_as_frequent_as_they_are_probable(table_model, settings):
+    number = 100_000
+    random_numbers = Sampling(samples=number).random_numbers(SOURCES[:1], np.array([1]), 1)[0, :, 0]
+    counts = np.bincount(_draw(table_model, EXAMPLE, random_numbers, **settings), minlength=5)
+    expected = number * _step_probabilities(np.log(EXAMPLE), Sampling(**settings))
+    drawn = expected > 0
+    assert not counts[~drawn].any()
+    assert chisquare(counts[drawn], expected[drawn]).pvalue > 0.01
 
 
 def _texts(model, lines=TWICE, n_best=1, batch_size=4, **settings):

@@ -60,7 +60,7 @@ def test_heads_equal_a_loop_over_heads():
 def test_cache_shows_each_hypothesis_its_own_past(beam_size):
     """Against a copy of the whole past of each hypothesis."""
     random = np.random.default_rng(0)
-    cache = AttentionCache(num_layers=2, heads=1, head_dim=2)
+    cache = AttentionCache(num_layers=2, heads=1, head_dim=2, value_dim=2)
     state = cache.empty(2, max_length=7, beam_size=beam_size, dtype="float32")
     past = np.zeros((2, beam_size, 0, 2, 2), "float32")  # (batch, hypothesis, step, layer, channel)
     for position in range(7):

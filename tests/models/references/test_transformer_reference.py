@@ -65,14 +65,14 @@ class TransformerNetwork(NumpyNetwork):
 
     def attend(self, path, x, memory=None, hidden=False):
         memory = x if memory is None else memory
-        width = self.config.width_of_head
+        heads, width, value_width = self.config.heads, self.config.width_of_head, self.config.width_of_values
         queries = self.linear(f"{path}/query", x)
-        keys, values = np.split(self.linear(f"{path}/key_value", memory), 2, axis=1)
+        keys, values = np.split(self.linear(f"{path}/key_value", memory), [heads * width], axis=1)
         contexts = []
-        for head in range(self.config.heads):
-            own = slice(head * width, (head + 1) * width)
+        for head in range(heads):
+            own, own_values = (slice(head * size, (head + 1) * size) for size in (width, value_width))
             scores = queries[:, own] @ keys[:, own].T / np.sqrt(width)
-            contexts.append(softmax(np.where(hidden, -np.inf, scores)) @ values[:, own])
+            contexts.append(softmax(np.where(hidden, -np.inf, scores)) @ values[:, own_values])
         return self.linear(f"{path}/attention_output", np.concatenate(contexts, axis=1))
 
     def feed_forward(self, path, x):
