@@ -1,7 +1,6 @@
 """A trained model in one `.bytenet` file, as the whole package reads it."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
 from bytenet.errors import InputError
-from bytenet.lite.archive import CARD, LARGEST_NUMBER, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.lite.archive import LARGEST_NUMBER, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.lite.cards import card_of, facts_of
 from bytenet.lite.pretrained import model_path, named_path
 from bytenet.lite.reranking import chosen_reranker, explaining_missing_reranker
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bytenet.datasets import Vocabulary
-
-_FACT = re.compile(r"^- ([^:\n]+): (.+)$", re.MULTILINE)
 
 
 class ModelFile:
@@ -78,12 +76,12 @@ class ModelFile:
 
     @property
     def card(self) -> str:
-        return self._archive.read(CARD).decode("utf-8", "replace")
+        return card_of(self._archive)
 
     @property
     def facts(self) -> dict[str, str]:
         """The lines "- name: value" of the card."""
-        return dict(_FACT.findall(self.card))
+        return facts_of(self.card)
 
     @property
     def trained_lengths(self) -> list[int] | None:

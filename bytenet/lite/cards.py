@@ -1,11 +1,14 @@
 """What models are, in words: their cards, and the list of the pretrained models."""
 
 import os
+import re
 from typing import Any
 
 from bytenet.errors import InputError
 from bytenet.lite.archive import CARD, SETTINGS, Archive
 from bytenet.lite.pretrained import model_path, pretrained_path
+
+_FACT = re.compile(r"^- ([^:\n]+): (.+)$", re.MULTILINE)
 
 
 def read_card(model: str | os.PathLike[str]) -> str:
@@ -15,7 +18,17 @@ def read_card(model: str | os.PathLike[str]) -> str:
         MissingFileError: it is neither a file nor a name.
         InputError: the file is damaged or something else.
     """
-    return _card(Archive(model_path(model)))
+    return card_of(Archive(model_path(model)))
+
+
+def card_of(archive: Archive) -> str:
+    """The card of an open file."""
+    return archive.read_small(CARD).decode("utf-8", "replace")
+
+
+def facts_of(card: str) -> dict[str, str]:
+    """The lines "- name: value" of a card."""
+    return dict(_FACT.findall(card))
 
 
 def summary(name: str) -> str:
@@ -32,11 +45,6 @@ def summary(name: str) -> str:
     except (KeyError, TypeError) as error:
         raise InputError(f"{SETTINGS} of {archive.path} has no languages. Export the model again.") from error
     size = archive.path.stat().st_size
-    facts = [line for line in _card(archive).splitlines() if line.startswith(("- licence: ", "- scores"))]
-    return "\n".join(
-        [f"{name}: {source} to {target}, {size / 1e6:.1f} MB", *(f"  {fact.removeprefix('- ')}" for fact in facts)]
-    )
-
-
-def _card(archive: Archive) -> str:
-    return archive.read_small(CARD).decode("utf-8", "replace")
+    facts = facts_of(card_of(archive))
+    shown = [f"  {key}: {value}" for key, value in facts.items() if key == "licence" or key.startswith("scores")]
+    return "\n".join([f"{name}: {source} to {target}, {size / 1e6:.1f} MB", *shown])
