@@ -1,30 +1,22 @@
-"""Writing files and folders whole or not at all, by one process at a time."""
+"""Writing files and folders whole or not at all."""
 
 import errno
 import os
 import platform
 import re
 import shutil
-import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bytenet.errors import InputError, MissingFileError
-
-if TYPE_CHECKING:
-    from filelock import FileLock
+from bytenet.errors import InputError
+from bytenet.output_paths import check_file, check_parent, target_of_link
 
 PARTIAL = ".partial-"
 """How the names of unfinished files and folders begin. A killed process leaves them."""
 
-LOCK_NAME = ".lock"
-"""Name of the lock file of a folder. The file stays there; it is the process that holds the lock, not the file."""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
 
 
 @contextmanager
@@ -84,65 +76,10 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield partial
 
 
-def check_new_folder(path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if `atomic_folder` cannot make a folder, before the work for its content."""
-    path = Path(path)
-    if path.exists():
-        raise InputError(f"{path} exists already. Give the name of a new folder.")
-    _check_parent(path)
-
-
-def check_file(path: str | os.PathLike[str]) -> None:
-    """Raise an InputError if `atomic_path` cannot make a file, before the work for its content."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; expected the path of a file.")
-    _check_parent(path)
-
-
-def check_output_folder(path: str | os.PathLike[str], option: str) -> None:
-    """Check that a folder can be made, if it does not exist, and that files can be written to it.
-
-    Nothing is left behind. Call it before long work for the content.
-
-    Args:
-        path: of the folder.
-        option: of the command that names it, for the message.
-
-    Raises:
-        InputError: it cannot be used.
-    """
-    path = Path(path)
-    made: list[Path] = []
-    try:
-        for folder in reversed([path, *path.parents]):
-            if not folder.is_dir():
-                folder.mkdir()
-                made.append(folder)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise InputError(
-            f"{option}: the folder {path} cannot be written: {error.strerror}. Check its permissions, or give {option} "
-            "another folder."
-        ) from error
-    finally:
-        for folder in reversed(made):
-            with suppress(OSError):  # another process writes to it now
-                folder.rmdir()
-
-
-def check_output_file(path: str | os.PathLike[str], option: str) -> None:
-    """Check that `atomic_path` can make a file. The folder of the file must exist; the rest is as for a folder."""
-    path = Path(path)
-    check_file(path)
-    check_output_folder((_target_of(path) if path.is_symlink() else path).absolute().parent, option)
-
-
 @contextmanager
 def _renamed_at_the_end(path: Path) -> Iterator[Path]:
     if path.is_symlink():
-        path = _target_of(path)
+        path = target_of_link(path)
     _remove_abandoned(path)
     partial = path.with_name(f"{PARTIAL}{_machine()}-{os.getpid()}-{threading.get_ident()}-{path.name}")
     try:
@@ -155,28 +92,13 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
         remove(partial)
         explain_full_disk(error, path)
         if isinstance(error, FileNotFoundError):
-            _check_parent(path)
+            check_parent(path)
         if isinstance(error, OSError) and error.filename == str(partial):
             raise InputError(
                 f"{path} cannot be written: {error.strerror}. Check the permissions of its folder, or give another "
                 "path."
             ) from error
         raise
-
-
-def _target_of(link: Path) -> Path:
-    try:
-        return link.resolve()
-    except (RuntimeError, OSError) as error:  # before Python 3.13, a loop is a RuntimeError
-        raise InputError(
-            f"{link} cannot be written: it is a link that leads nowhere. Remove the link, or give another path."
-        ) from error
-
-
-def _check_parent(path: Path) -> None:
-    """Raise a MissingFileError if there is no folder for a path to write."""
-    if not path.absolute().parent.is_dir():
-        raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:
@@ -202,61 +124,6 @@ def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
     """Write `text` as UTF-8 to `path`, whole or not at all. Line ends stay as they are."""
     with atomic_path(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
         file.write(text)
-
-
-@contextmanager
-def alone_in(folder: str | os.PathLike[str], work: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Hold the lock of a folder.
-
-    The operating system releases it when this process ends, even if it is killed. A file system without locks keeps
-    nobody out.
-
-    Args:
-        folder: must exist.
-        work: what is done there, for the message, such as "trains a run".
-        say: prints a line when the lock has to be waited for. None does not wait.
-
-    Raises:
-        InputError: another process holds the lock, and `say` is None.
-    """
-
-    def wait(lock: "FileLock") -> None:
-        message = f"Another process {work} in {folder}."
-        if say is None:
-            raise InputError(f"{message} Wait until it has ended, or give another folder.") from None
-        say(f"{message} Waiting until it has ended ...")
-        lock.acquire()
-
-    with held_lock(Path(folder, LOCK_NAME), wait):
-        yield
-
-
-@contextmanager
-def held_lock(path: Path, wait: Callable[["FileLock"], None]) -> Iterator[int | None]:
-    """Hold the lock of a file. The system releases it when every process that has the file open has ended.
-
-    Args:
-        path: the file, which is made. A file system without locks keeps nobody out.
-        wait: called if another process holds the lock. It acquires the lock or raises an error.
-
-    Yields:
-        The descriptor of the file. A process that inherits it keeps the lock. None on a file system without locks.
-    """
-    from filelock import FileLock, Timeout
-
-    descriptors: list[int] = []
-    lock = FileLock(path, on_acquired=descriptors.append, fallback_to_soft=False)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        wait(lock)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-    try:
-        yield descriptors[0] if descriptors else None
-    finally:
-        lock.release()
 
 
 def is_full_disk(error: BaseException) -> bool:

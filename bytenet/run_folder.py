@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bytenet.config import Config, fixed_settings, forbidden_changes, load_config
 from bytenet.errors import InputError, MissingFileError
-from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
+from bytenet.files import PARTIAL, remove, write_text_atomic
+from bytenet.folder_lock import LOCK_NAME
 from bytenet.limits import read_json
 from bytenet.saved.environment import Environment
 

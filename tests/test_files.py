@@ -10,15 +10,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.files import (
-    PARTIAL,
-    atomic_folder,
-    atomic_path,
-    atomic_paths,
-    check_output_file,
-    check_output_folder,
-    write_text_atomic,
-)
+from bytenet.files import PARTIAL, atomic_folder, atomic_path, atomic_paths, write_text_atomic
 
 
 @pytest.fixture
@@ -187,22 +179,3 @@ def test_text_is_written_unchanged(tmp_path, text):
 def test_missing_folder_is_not_reported_as_a_full_disk(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_text_atomic(Path(tmp_path, "missing", "text.txt"), "text")
-
-
-def test_a_folder_that_can_be_written_is_left_as_it_was(tmp_path):
-    check_output_folder(tmp_path / "a" / "b", "--output-dir")
-    check_output_folder(tmp_path, "--output-dir")
-    check_output_file(tmp_path / "rows.csv", "--csv")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_written_is_named_with_its_option(tmp_path):
-    (tmp_path / "file").touch()
-    for folder in (Path("/proc/nope/x"), Path("/proc"), tmp_path / "file", tmp_path / "file" / "x"):
-        message = f"^--output-dir: the folder {folder} cannot be written: .* give --output-dir another folder"
-        with pytest.raises(InputError, match=message):
-            check_output_folder(folder, "--output-dir")
-    with pytest.raises(InputError, match=r"^--csv: the folder /proc cannot be written"):
-        check_output_file("/proc/rows.csv", "--csv")
-    with pytest.raises(InputError, match=r"rows\.csv cannot be written: there is no folder"):
-        check_output_file(tmp_path / "none" / "rows.csv", "--csv")

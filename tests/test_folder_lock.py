@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 
 HOLD = """
 import sys, time
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 with alone_in(sys.argv[1], "works"):
     print("held", flush=True)
     time.sleep(600)

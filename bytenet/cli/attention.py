@@ -46,8 +46,8 @@ def attention(
     from bytenet.datasets import Pairs, read_lines, read_parallel
     from bytenet.decoding import Translator
     from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
-    from bytenet.files import check_output_folder
     from bytenet.lite.white_space import is_blank, readable
+    from bytenet.output_paths import check_output_folder
     from bytenet.run_folder import RunFolder
     from bytenet.trained_model import open_model
 

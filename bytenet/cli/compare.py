@@ -130,7 +130,7 @@ def compare(
     from bytenet.evaluation.comparison_page import comparison_page, trainings_page
     from bytenet.evaluation.evaluation import hypothesis_file, reference_file
     from bytenet.evaluation.trainings_comparison import compare_trainings
-    from bytenet.files import check_output_file
+    from bytenet.output_paths import check_output_file
     from bytenet.run_folder import RunFolder
 
     if csv_path is not None:

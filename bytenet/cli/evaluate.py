@@ -98,7 +98,7 @@ def evaluate(
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
-    from bytenet.files import check_output_folder
+    from bytenet.output_paths import check_output_folder
     from bytenet.trained_model import open_models
 
     models = open_models(model_paths)

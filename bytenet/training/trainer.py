@@ -10,7 +10,7 @@ import keras
 
 from bytenet.config import Config, fixed_settings
 from bytenet.errors import InputError
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import check_clock
 from bytenet.saved.model_size import check_size, num_trainable

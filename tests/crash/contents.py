@@ -12,7 +12,8 @@ import h5py
 import numpy as np
 import yaml
 
-from bytenet.files import LOCK_NAME, PARTIAL
+from bytenet.files import PARTIAL
+from bytenet.folder_lock import LOCK_NAME
 
 _TIMES = ("seconds",)
 _OWN_TO_A_PROCESS = ("commands", "machine")  # of environment.json

@@ -11,7 +11,7 @@ import pytest
 
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 from bytenet.training import train
 from bytenet.training.checkpoints import checkpoints
 from bytenet.training.state import TrainingState

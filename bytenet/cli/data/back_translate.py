@@ -44,7 +44,8 @@ def back_translate(
     """
     from bytenet.config.settings_text import write_value
     from bytenet.errors import InputError
-    from bytenet.files import alone_in, write_text_atomic
+    from bytenet.files import write_text_atomic
+    from bytenet.folder_lock import alone_in
     from bytenet.presets.by_size import load_sized_config
     from bytenet.trained_model import open_model
 

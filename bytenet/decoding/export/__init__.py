@@ -10,8 +10,8 @@ from bytenet.decoding.export.model_file import Engines, export_model_file
 from bytenet.decoding.export.saved_model import export_saved_model
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
-from bytenet.files import check_file
 from bytenet.lite.archive import SUFFIX
+from bytenet.output_paths import check_file
 
 Format = Literal["saved-model", "litert", "bytenet"]
 

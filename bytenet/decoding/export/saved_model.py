@@ -7,7 +7,8 @@ import tensorflow as tf
 from bytenet.decoding.export.preparation import check_exportable, check_no_reranker
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.translator import Translator
-from bytenet.files import atomic_folder, check_new_folder
+from bytenet.files import atomic_folder
+from bytenet.output_paths import check_new_folder
 
 
 def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit_compile: bool = False) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from bytenet.errors import InputError
-from bytenet.files import held_lock
+from bytenet.folder_lock import held_lock
 from bytenet.reproduction.jobs.training import Training
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses
 

@@ -7,7 +7,8 @@ import keras
 import numpy as np
 
 from bytenet.errors import InputError
-from bytenet.files import atomic_folder, check_new_folder
+from bytenet.files import atomic_folder
+from bytenet.output_paths import check_new_folder
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.checkpoints.content import read_variables, variables_of_translator

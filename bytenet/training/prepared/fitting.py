@@ -14,7 +14,7 @@ from bytenet.config import DataConfig, fixed_settings
 from bytenet.datasets.batches.bucketing import plan_from_config
 from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.errors import InputError, MissingFileError
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder

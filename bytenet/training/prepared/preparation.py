@@ -6,7 +6,7 @@ from collections.abc import Callable
 from bytenet.config import Config
 from bytenet.datasets import Pairs
 from bytenet.datasets.batches.encoded_pairs import encode_pairs
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable

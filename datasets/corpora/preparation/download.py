@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.errors import InputError
-from bytenet.files import alone_in, is_full_disk
+from bytenet.files import is_full_disk
+from bytenet.folder_lock import alone_in
 
 if TYPE_CHECKING:
     from requests import Response

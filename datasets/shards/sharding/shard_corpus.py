@@ -22,7 +22,8 @@ from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.datasets.shards.side_file import SHARD_FILE
 from bytenet.datasets.text.pair_faults import RATIO_MIN_CHARS
 from bytenet.errors import InputError
-from bytenet.files import LOCK_NAME, PARTIAL, alone_in, write_text_atomic
+from bytenet.files import PARTIAL, write_text_atomic
+from bytenet.folder_lock import LOCK_NAME, alone_in
 from bytenet.memory_allocator import return_freed_memory
 
 

@@ -12,7 +12,7 @@ from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.datasets.corpora.preparation import lookup
 from bytenet.datasets.corpora.preparation.download import DownloadError, download
 from bytenet.errors import InputError, MissingFileError
-from bytenet.files import alone_in
+from bytenet.folder_lock import alone_in
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from bytenet.datasets.shards.sharding.shard_corpus import _hashes, shard_corpus
 from bytenet.datasets.shards.sharding.shard_files import ShardPairs
 from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.errors import InputError, MissingFileError
-from bytenet.files import LOCK_NAME, PARTIAL, alone_in
+from bytenet.files import PARTIAL
+from bytenet.folder_lock import LOCK_NAME, alone_in
 
 
 def files_of(folder):
