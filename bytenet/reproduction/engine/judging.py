@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, next_value, student_t
+from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import Limits, clip
 from bytenet.reproduction.engine.verdict import Evidence, Outcome, Verdict
 
@@ -13,9 +14,21 @@ FEWEST_FOR_SPREAD = 5
 """With fewer trainings it is too uncertain where one more training could lie."""
 
 
+Printed = float | tuple[float, float]
+"""A value of the thesis, or the two ends of a range that was read off a figure."""
+
+
+def _ends(printed: Printed) -> tuple[float, float]:
+    return printed if isinstance(printed, tuple) else (printed, printed)
+
+
+def _shown(printed: Printed) -> float | str:
+    return interval_text(printed) if isinstance(printed, tuple) else printed
+
+
 def compare(
     quantity: str,
-    printed: float,
+    printed: Printed,
     values: Sequence[float],
     tolerance: float = 0.0,
     limits: Limits | None = None,
@@ -30,7 +43,7 @@ def compare(
 
     Args:
         quantity: the compared quantity.
-        printed: the value of the thesis.
+        printed: the value of the thesis, or a range. A range agrees if any value in it does.
         values: our values, one for each seed.
         tolerance: the precision of the thesis's value.
         limits: smallest and largest possible value. Intervals end there.
@@ -42,23 +55,24 @@ def compare(
     has_spread = len(values) >= FEWEST_FOR_SPREAD
     interval = clip(next_value(values), limits) if has_spread else None
     low, high = interval or (mean, mean)
-    agrees = min(low, mean - tolerance) <= printed <= max(high, mean + tolerance)
+    lowest, highest = _ends(printed)
+    agrees = min(low, mean - tolerance) <= highest and lowest <= max(high, mean + tolerance)
     outcome: Outcome = "no claim"
     if lower_is_better is None and agrees:
         outcome = "agrees"
     elif lower_is_better is None and has_spread:
         outcome = "not reproduced"
     elif has_spread:
-        outcome = "no difference" if agrees else "better" if (mean < printed) == lower_is_better else "worse"
+        outcome = "no difference" if agrees else "better" if (mean < lowest) == lower_is_better else "worse"
     return Verdict(
-        quantity=quantity, printed=printed, measured=mean, interval=clip(student_t(values), limits),
+        quantity=quantity, printed=_shown(printed), measured=mean, interval=clip(student_t(values), limits),
         seeds=len(values), outcome=outcome, note=note,
     )  # fmt: skip
 
 
 def compare_exact(
     quantity: str,
-    printed: float,
+    printed: Printed,
     value: float,
     tolerance: float = 0.0,
     evidence: Evidence | None = None,
@@ -70,7 +84,7 @@ def compare_exact(
 
     Args:
         quantity: the compared quantity.
-        printed: the value of the thesis.
+        printed: the value of the thesis, or a range.
         value: our value.
         tolerance: the precision of the thesis's value, or the accepted distance.
         evidence: evidence of the verdict. "rescored" changes the words of the outcome.
@@ -78,12 +92,13 @@ def compare_exact(
         contradicts: whether the verdict contradicts the thesis.
         source: place in the thesis's LaTeX.
     """
-    agrees = value - tolerance <= printed <= value + tolerance
+    lowest, highest = _ends(printed)
+    agrees = value - tolerance <= highest and lowest <= value + tolerance
     outcomes: tuple[Outcome, Outcome] = ("not reproduced", "agrees")
     if evidence == "rescored":
         outcomes = ("other score", "same score")
     return Verdict(
-        quantity=quantity, printed=printed, measured=value, outcome=outcomes[agrees], note=note,
+        quantity=quantity, printed=_shown(printed), measured=value, outcome=outcomes[agrees], note=note,
         contradicts=contradicts, source=source, evidence=evidence,
     )  # fmt: skip
 

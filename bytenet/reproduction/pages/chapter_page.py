@@ -10,11 +10,10 @@ from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.pages.chapters import Chapter
-from bytenet.reproduction.pages.published_result import PublishedResult, heading
+from bytenet.reproduction.pages.published_result import PublishedResult, has_statement, heading
 
 _MAX_ROWS = 12
 _MAX_CELL_CHARACTERS = 160
-_NOTHING_TO_COMPARE = ("", "not tried", "not measured", "not compared", "no statement")
 
 
 def chapter_page(
@@ -88,7 +87,7 @@ def _numbers(result: PublishedResult) -> str:
 
 def _notes(verdict: Verdict) -> list[str]:
     outcome = [] if verdict.outcome == "no claim" else [verdict.outcome]
-    compared = [] if verdict.printed in _NOTHING_TO_COMPARE else [number_text(verdict.printed)]
+    compared = [number_text(verdict.printed)] if has_statement(verdict) else []
     return outcome + compared + [verdict.note] * bool(verdict.note)
 
 

@@ -127,26 +127,29 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
     """The number of conclusions that stand, and the claims of those that do or do not, as Markdown."""
     if not judgements:
         return ""
-    labels = {
-        "yes": "stand",
-        "in part": "stand in part",
-        "no": "do not stand",
-        "open": "are open",
-        NOT_JUDGED: NOT_JUDGED,
+    labels = {  # for one, and for several
+        "yes": ("stands", "stand"),
+        "in part": ("stands in part", "stand in part"),
+        "no": ("does not stand", "do not stand"),
+        "open": ("is open", "are open"),
+        NOT_JUDGED: (NOT_JUDGED, NOT_JUDGED),
     }
     claims = {
         stands: [_with_remark(judgement.conclusion) for judgement in judgements if judgement.stands == stands]
         for stands in labels
     }
-    counts = ", ".join(f"{len(claims[stands])} {label}" for stands, label in labels.items() if claims[stands])
+    counts = ", ".join(
+        f"{number} {labels[stands][number > 1]}" for stands, own in claims.items() if (number := len(own))
+    )
     parts = [
         f"We judged {len(judgements)} conclusions of the thesis: {counts}. The reasons are in the table below. A "
         "conclusion stands in part if our results show only a part of it, or show it only at a smaller size. It is "
         "open if no measurement of ours decides it."
     ]
-    for stands, title in (("yes", "These stand:"), ("in part", "These stand in part:"), ("no", "These do not stand:")):
-        if claims[stands]:
-            parts += [title, "\n".join(f"- {claim}" for claim in claims[stands])]
+    for stands in ("yes", "in part", "no"):
+        if own := claims[stands]:
+            title = f"{'These' if len(own) > 1 else 'This'} {labels[stands][len(own) > 1]}:"
+            parts += [title, "\n".join(f"- {claim}" for claim in own)]
     return "\n\n".join(parts)
 
 

@@ -12,13 +12,14 @@ from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.pages.chapters import BEYOND, CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links
-from bytenet.reproduction.pages.published_result import TRAININGS, PublishedResult
+from bytenet.reproduction.pages.published_result import TRAININGS, PublishedResult, has_statement
 
 CONTRADICTIONS = "Findings that contradict the thesis"
 QUALIFICATIONS = "Findings that limit its results"
 """Headings of the two lists of findings."""
+_VERDICTS = "All verdicts"
 MISSED = ("not reproduced", "other score", "not shown")
-"""Outcomes of comparisons in which our result is not the thesis's."""
+"""Outcomes of rows in which our result is not the thesis's."""
 
 
 def overview_page(
@@ -51,7 +52,7 @@ def overview_page(
         _chapter_list(results, folder),
         "## How to read the verdicts",
         _EXPLANATION,
-        "## All verdicts",
+        f"## {_VERDICTS}",
         _conditions_text(results, common, folder),
         _verdict_table([experiment for experiment in experiments if experiment.is_thesis], results, folder),
     ]
@@ -62,9 +63,12 @@ def _introduction(experiments: Sequence[Experiment], results: Sequence[Published
     of_thesis = [experiment.name for experiment in experiments if experiment.name.startswith(("fig-", "tab-"))]
     finished = {result.experiment.name for result in results}
     num_finished = sum(name in finished for name in of_thesis)
+    finished_text = f"{num_finished} of {len(of_thesis)} have a measurement."
+    if num_finished == len(of_thesis):
+        finished_text = "All have a measurement."
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
 results: its figures, its tables and its conclusions. We repeated {len(of_thesis)} of its figures and tables, often at a
-smaller size. {num_finished} of {len(of_thesis)} have a measurement.
+smaller size. {finished_text}
 
 We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and narrower
 models. [thesis-and-code.md](thesis-and-code.md) lists the differences between the thesis's text, its code and this
@@ -94,6 +98,8 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   - "not possible here": a conclusion that we could not test, because it needs all of Europarl or several GPUs.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
+- **Thesis** is what the thesis says. A range, such as "75 to 80", is what we could read off a figure. Rows with "not
+  said" or "not compared", or without an entry, have nothing to compare with.
 - **Verdict** on a value: "agrees" or "not reproduced". Many values of the thesis come from one training. Such a value
   agrees if it lies in the 95 % prediction interval of our trainings: one more training of ours would lie there with
   95 % probability. This needs at least {FEWEST_FOR_SPREAD} trainings. The value also agrees if the difference is within
@@ -121,11 +127,14 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     contradictions = sum(verdict.contradicts for verdict in verdicts)
     qualifications = sum(verdict.qualifies for verdict in verdicts)
     missed = sum(verdict.outcome in MISSED for verdict in verdicts)
+    compared = [verdict for verdict in verdicts if has_statement(verdict)]
     return (
-        f"The page has {len(verdicts)} single comparisons with the thesis. {_unjudged(verdicts)} of them allow no "
-        f"claim. In {missed}, our result does not confirm the thesis. Of these, {contradictions} "
+        f"[All verdicts](#{anchor(_VERDICTS)}) has {len(verdicts)} rows. {len(compared)} of them compare with a number "
+        "or a statement of the thesis. One fact can have several rows. "
+        f"{_unjudged(compared)} of the {len(compared)} allow no claim. In {missed}, our result does not confirm the "
+        f"thesis. Of these, {contradictions} "
         f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others may have "
-        "other reasons: another text, another size, other settings, a rounded number, or chance. "
+        "other reasons: another text, another size, other settings, another loss, a rounded number, or chance. "
         f"{qualifications} [{'limits' if qualifications == 1 else 'limit'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )

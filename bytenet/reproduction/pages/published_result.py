@@ -17,6 +17,15 @@ TRAININGS = "trainings finished so far"
 _SHOWN_SCALES: tuple[Scale, ...] = ("thesis", "cpu")  # the numbers of "smoke" have no meaning
 
 
+_NO_STATEMENT = ("not said", "not tried", "not measured", "not compared", "no statement")
+
+
+def has_statement(verdict: Verdict) -> bool:
+    """Whether the thesis has a number or a statement on the quantity of a verdict."""
+    printed = verdict.printed
+    return not isinstance(printed, str) or (bool(printed) and not printed.startswith(_NO_STATEMENT))
+
+
 @dataclass(frozen=True)
 class PublishedResult:
     """A result of an experiment.
@@ -55,7 +64,8 @@ class PublishedResult:
 
     def seeds_text(self, verdict: Verdict) -> str:
         """The number of seeds of a verdict; "" without trainings, because nothing is random then."""
-        return "" if verdict.seeds == 1 and not self.experiment.runs(self.scale) else str(verdict.seeds)
+        is_trained = verdict.evidence not in ("counted", "computed") and self.experiment.runs(self.scale)
+        return str(verdict.seeds) if verdict.seeds > 1 or is_trained else ""
 
     def link(self, folder: str) -> str:
         """A link to its section.

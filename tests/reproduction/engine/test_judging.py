@@ -50,6 +50,23 @@ def test_compare_judges_printed_value_by_measured_values(printed, values, lower_
     assert verdict.interval == student_t(values)
 
 
+@pytest.mark.parametrize(
+    ("value", "tolerance", "outcome"),
+    [(75, 0, "agrees"), (80, 0, "agrees"), (81, 0, "not reproduced"), (81, 1, "agrees"), (73, 1, "not reproduced")],
+)
+def test_a_range_agrees_if_a_value_in_it_does(value, tolerance, outcome):
+    exact = compare_exact("length", (75, 80), value, tolerance)
+    assert (exact.printed, exact.outcome) == ("75 to 80", outcome)
+    trained = compare("length", (75, 80), [value], tolerance)
+    assert (trained.printed, trained.outcome) == ("75 to 80", "agrees" if outcome == "agrees" else "no claim")
+
+
+@pytest.mark.parametrize(("printed", "outcome"), [((7.8, 9), "agrees"), ((7.9, 9), "better"), ((-9, -1.9), "worse")])
+def test_a_range_is_compared_with_one_more_training(printed, outcome):
+    lower_is_better = None if outcome == "agrees" else True
+    assert compare("error", printed, _FIVE, lower_is_better=lower_is_better).outcome == outcome
+
+
 def test_mean_is_not_judged():
     verdict = mean_of("error", _FIVE, printed=3, note="why")
     assert (verdict.measured, verdict.interval, verdict.seeds) == (3, student_t(_FIVE), 5)

@@ -43,7 +43,25 @@ def test_lengths_are_counted_and_densities_sum_to_one(work, monkeypatch):
     assert sum(row["target_density"] for row in table) == pytest.approx(1, abs=0.05)
     verdicts = {verdict.quantity: verdict for verdict in LENGTHS.verdicts(table, "cpu")}
     assert verdicts["most frequent length, German, characters"].outcome == "agrees"
+    assert verdicts["most frequent length, German, characters"].printed == "75 to 80"
     assert verdicts["longest sentence in the figure, characters"].measured == 120
+
+
+@pytest.mark.parametrize(
+    ("peak", "outcome"),
+    [
+        (69, "not reproduced"),
+        (70, "no claim"),
+        (75, "agrees"),
+        (80, "agrees"),
+        (81, "no claim"),
+        (86, "not reproduced"),
+    ],
+)
+def test_a_peak_just_outside_of_the_range_in_the_figure_is_no_claim(peak, outcome):
+    verdict = lengths._peak_verdict("German", peak)
+    assert (verdict.outcome, verdict.measured) == (outcome, peak)
+    assert ("1 outside the range" in verdict.note) == (peak == 81)
 
 
 def test_density_has_the_bandwidth_of_r():
@@ -97,6 +115,12 @@ def test_pairs_shown_in_the_thesis_are_found_in_the_corpus(work, monkeypatch):
     verdicts = {verdict.quantity: verdict for verdict in NEWS.verdicts(table, "cpu")}
     assert verdicts["printed pairs that are in the corpus"].outcome == "agrees"
     assert verdicts["pairs of NewsTest 2015"].contradicts
+    assert verdicts["pairs of NewsTest 2015"].note == ""
+    filtered = verdicts["pairs of NewsTest 2014 with 50 to 149 characters on both sides"]
+    assert (filtered.printed, filtered.measured, filtered.outcome) == ("not said", 0, "no claim")
+    of_2014 = next(row for row in table if row["corpus"].startswith("NewsTest 2014, "))
+    of_2014["pairs"] = 1596  # where the thesis's number may come from
+    assert "NewsTest 2014 has 1,596 pairs" in NEWS.verdicts(table, "cpu")[2].note
 
 
 def test_picture_of_lengths_shows_thesis_peak_and_longest_sentences(tmp_path, figures):

@@ -146,6 +146,24 @@ def test_verdict_row_has_numbers_evidence_and_link_to_its_section(pages, result)
         assert part in section
 
 
+def test_count_beside_trainings_has_no_seeds(pages, result):
+    result("fig-2.1", verdicts=[
+        Verdict(quantity="error", printed=0.3, measured=0.28),
+        Verdict(quantity="count", printed=3, measured=3, evidence="counted"),
+    ])  # fmt: skip
+    text = pages()[""]
+    assert f"| {FIGURE} | error | 0.3 | 0.28 |  | 1 | 64 pairs |" in text
+    assert f"| {FIGURE} | count | 3 | 3 |  |  | 64 pairs |" in text
+
+
+def test_page_says_that_all_figures_have_a_measurement(pages, result):
+    for name in ("fig-2.1", "tab-3.1.2"):
+        result(name)
+    assert "2 of 3 have a measurement." in pages()[""]
+    result("fig-3.3.3")
+    assert "All have a measurement." in pages()[""]
+
+
 def test_results_without_training_have_no_seeds(pages, result):
     finding = Verdict(quantity="count", printed=1596, measured=2169, contradicts=True, source=SOURCES[2])
     result("tab-3.1.2", verdicts=[finding])
@@ -180,15 +198,19 @@ def test_contradictions_and_qualifications_are_listed_and_counted(pages, result)
     assert counts == {anchor(CONTRADICTIONS): "2", anchor(QUALIFICATIONS): "1"}
 
 
-def test_top_of_the_page_counts_comparisons_without_a_claim_and_those_that_differ(pages, result):
+def test_top_of_the_page_counts_rows_without_a_claim_and_those_that_differ(pages, result):
     outcomes = ["agrees", "no claim", "no claim", "not shown", "other score", "not reproduced", "better"]
     result("fig-2.1", verdicts=[
-        Verdict(quantity=str(number), printed=1.0, measured=2.0, outcome=outcome)
-        for number, outcome in enumerate(outcomes)
+        *(
+            Verdict(quantity=str(number), printed=1.0, measured=2.0, outcome=outcome)
+            for number, outcome in enumerate(outcomes)
+        ),
+        *(Verdict(quantity=words, printed=words, measured=2.0) for words in ("", "not compared", "not said: but less")),
     ])  # fmt: skip
     text = pages()[""]
     (line,) = [line for line in text.split("\n") if f"(#{anchor(CONTRADICTIONS)})" in line]
-    assert re.findall(r"\d+", line) == ["7", "2", "3", "0", "0"]  # all, no claim, differ, contradict, qualify
+    assert re.findall(r"\d+", line) == ["10", "7", "2", "7", "3", "0", "0"]
+    # all; with a statement of the thesis; of these: no claim, differ, contradict, qualify
     assert re.search(r"\b1 of 3\b", text)
 
 
@@ -202,7 +224,7 @@ def test_comparisons_beyond_the_thesis_are_on_their_own_page(pages, result, monk
     result("search", verdicts=[judged, unjudged])
     lines = pages()[""].split("\n")
     (of_thesis,) = [line for line in lines if f"(#{anchor(CONTRADICTIONS)})" in line]
-    assert re.findall(r"\d+", of_thesis) == ["1", "0", "1", "0", "0"]
+    assert re.findall(r"\d+", of_thesis) == ["1", "1", "0", "1", "1", "0", "0"]
     assert not [line for line in lines if line.startswith("| [search]")]  # the overview has no row of it
     text = pages()["beyond-the-thesis.md"]
     assert row_of(text, "not shown ") == ["not shown", "2", "", "", "not shown; 1"]

@@ -157,16 +157,18 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             "weights of ByteNet, d = 20, convolution and dense layers",
             73_500,
             kernels,
-            note=f"{full:,} without the last layer; {whole_full:,} with embeddings, offsets and biases",
+            note=f"{full:,} without the last layer; {whole_full:,} with embeddings, offsets and biases; two other ways "
+            "of counting give 73,500 (thesis-and-code.md, 3.3.1)",
             contradicts=kernels != 73_500,
             source="result-bytenet.tex:12",
         ),
         statement(
             "weights of Simplified divided by ByteNet's, both of d = 20, as on Synthetic Digits",
-            "likely because the simplified ByteNet model has fewer parameters and non-linear transformations",
+            "the simplified ByteNet model has fewer parameters and non-linear transformations",
             holds=small < full,
             measured=small / full,
-            note=f"{whole_small:,} against {whole_full:,} in the whole networks; both have d = 20 in the scripts",
+            note=f"{whole_small:,} against {whole_full:,} in the whole networks; both have d = 20 in the scripts. "
+            "The thesis calls this a likely reason of the better error; the reason was not tested",
             contradicts=small >= full,
             source="result-simple-bytenet.tex:28",
         ),

@@ -25,7 +25,7 @@ TRIALS = 5
 SETTINGS = {"thesis": "thesis settings", "default": "defaults"}
 
 # The thesis's common test set. The last model is kept, so the set selects nothing.
-_TEST_SEED, _TEST_SIZE = 2, 1024
+TEST_SEED, TEST_SIZE = 2, 1024
 # Approximate cost of a training relative to the defaults without unlabelled text. With text, a step has half as many
 # pairs, and the text itself costs more.
 _COST_OF_TEXT = {"default": 2, "thesis": 5}
@@ -91,8 +91,8 @@ def grid_run(
     labelled, unlabelled, weight = cell
     overrides = (
         f"data.num_train={labelled}", f"data.num_monolingual={unlabelled or 'null'}",
-        f"semi_supervised.source_weight={weight}", f"data.validation_seed={_TEST_SEED}",
-        f"data.num_validation={_TEST_SIZE}", *_SCALES[scale], *more,
+        f"semi_supervised.source_weight={weight}", f"data.validation_seed={TEST_SEED}",
+        f"data.num_validation={TEST_SIZE}", *_SCALES[scale], *more,
     )  # fmt: skip
     kind = f"semi-{settings}, {labelled} pairs" + (", text" if unlabelled else "")
     return TrainingRun(

@@ -70,7 +70,7 @@ def efficiency_verdict(table: Table, model: str) -> Verdict:
     printed = together / (cards * single)
     of_thesis = "" if several == cards else f"the thesis's: {cards} cards, divided by {cards} times one"
     if table[0]["kind"] == "CPU":
-        note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
+        note = f"the {several} devices share the same cores, so more than about 1/{several} is not possible"
         verdict = Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note)
         verdict = with_interval_of_turns(verdict, measured)
     else:
@@ -98,7 +98,8 @@ def _only_for_as_many_devices(verdict: Verdict, devices: int, cards: int) -> Ver
 
 def devices_text(table: Table, devices: int) -> str:
     kind = text_in(table[0], "kind")
-    kind = "logical CPU" if kind == "CPU" else kind
+    if kind == "CPU":
+        return f"the CPU as {devices} device{'s' if devices > 1 else ''}"
     return f"{devices} {kind}{'s' if devices > 1 else ''}"
 
 

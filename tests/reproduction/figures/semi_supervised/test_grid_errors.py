@@ -34,6 +34,14 @@ def test_numbers_of_the_thesis_agree_with_the_thesis():
     assert (lower.measured, lower.outcome) == (0, "no claim")
 
 
+def test_sequences_of_the_test_set_are_counted():
+    for scale in ("cpu", "smoke"):
+        found = verdict(ERRORS.verdicts(table(), scale, NO_BASELINE), "different sequences in the test set")
+        assert (found.measured, found.outcome, found.evidence) == (496, "not shown", "counted")
+        assert found.note == "99 of 100 with 2 digits, 397 of 1,000 with 3 digits"
+        assert found.contradicts == (scale == "cpu")
+
+
 def test_verdict_of_eighteen_tests_is_repeated_with_holm_correction():
     found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
     p_values = []

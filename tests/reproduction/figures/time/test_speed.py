@@ -94,7 +94,7 @@ def test_scaling_is_judged_on_gpus_but_not_on_logical_cpus():
 def test_two_devices_beside_four_cards_say_so_and_allow_no_claim(kind):
     rows = table(kind, bytenet=(10, 10), simplified=(11.5, 21), selu=(12, 21))
     for found in (bytenet_verdicts(rows, "cpu"), simplified_verdicts(rows, "cpu"), selu_verdicts(rows, "cpu")):
-        of_two = [one for one in found if f"2 logical {kind}" in one.quantity or f"2 {kind}" in one.quantity]
+        of_two = [one for one in found if {"CPU": "the CPU as 2", "GPU": "2 GPU"}[kind] in one.quantity]
         assert of_two
         assert all("4 cards" in one.note and one.outcome == "no claim" for one in of_two)
         assert "the thesis's: 4 cards, divided by 4 times one" in found[-1].note
@@ -120,4 +120,4 @@ def test_thesis_rates_are_drawn_beside_our_rates(tmp_path, figures):
     dashed = [[line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"] for axes in (one, several)]
     assert dashed == [[18.5, 23.9], [55.7, 66.6]]
     assert [text.get_text() for text in several.texts] == ["55.7", "66.6"]
-    assert several.get_title() == "here 2 logical CPUs; thesis 4 Titan X cards"
+    assert several.get_title() == "here the CPU as 2 devices; thesis 4 Titan X cards"
