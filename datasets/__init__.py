@@ -12,7 +12,7 @@ from typing import Any
 
 from bytenet.datasets.batches.bucketing import plan_batches, plan_from_config
 from bytenet.datasets.batches.epoch_shapes import Bucket
-from bytenet.datasets.batches.lengths import pair_lengths, text_lengths
+from bytenet.datasets.batches.lengths import pair_lengths
 from bytenet.datasets.batches.partition import histogram_cuts, optimal_cuts
 from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, length_groups
 from bytenet.datasets.corpora import available
@@ -61,7 +61,6 @@ __all__ = [
     "read_parallel",
     "select_monolingual",
     "select_training_pairs",
-    "text_lengths",
     "training_dataset",
     "training_pairs",
 ]

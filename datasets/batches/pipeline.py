@@ -79,7 +79,7 @@ def monolingual_dataset(
     Args:
         texts: the texts; each comes once an epoch.
         vocabulary: of the run.
-        plan: made for `text_lengths(texts, vocabulary)`.
+        plan: made for `vocabulary.encoded_lengths(texts)`.
         seed: of the order.
         start: number of the first batch, counted over all epochs from 0.
 

@@ -68,5 +68,6 @@ ENTRY = CorpusEntry(
     pairs={"train": 128, "validation": 128, "test": 128},
     files=tuple,
     read=_read,
+    languages_note="English words to numerals",
     settings=("num_train", "num_validation", "num_test", "train_seed", "validation_seed", "test_seed"),
 )

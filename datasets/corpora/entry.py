@@ -45,6 +45,7 @@ class CorpusEntry:
         files: returns the files that a download fetches.
         read: reads the `Corpus` that a `DataConfig` describes, with pairs of any length.
         settings: the years of a `DataConfig`, and the sizes and seeds of its splits, that the corpus uses.
+        languages_note: its languages in words, if `languages` is empty but not every language is possible.
     """
 
     name: str
@@ -56,6 +57,12 @@ class CorpusEntry:
     files: Callable[[], tuple[RemoteFile, ...]]
     read: Callable[["DataConfig"], Corpus]
     settings: tuple[str, ...] = ()
+    languages_note: str = ""
+
+    @property
+    def languages_in_words(self) -> str:
+        """Its languages, for a reader."""
+        return self.languages_note or ", ".join(self.languages) or "any"
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as dictionaries, lists, numbers and strings."""

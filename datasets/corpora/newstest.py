@@ -79,8 +79,15 @@ def _from_archive(year: int, source_language: str, target_language: str) -> Pair
             "Change data.source_language and data.target_language, or the years."
         )
     path = fetch(archive(year))
-    source, target = read_members(path, members)
-    return Pairs(_segments(source, f"{path}:{members[0]}"), _segments(target, f"{path}:{members[1]}"))
+    source, target = (
+        _segments(content, f"{path}:{name}") for name, content in zip(members, read_members(path, members), strict=True)
+    )
+    if len(source) != len(target):
+        raise InputError(
+            f"{path}: {members[0]} has {len(source):,} sentences but {members[1]} has {len(target):,}; expected the "
+            "same number. Delete the archive and run the command again."
+        )
+    return Pairs(source, target)
 
 
 def _segments(content: bytes, where: str) -> list[str]:
@@ -111,5 +118,6 @@ ENTRY = CorpusEntry(
     pairs={"train": 13071, "validation": 3000, "test": 2169},
     files=lambda: tuple(archive(year) for year in YEARS),
     read=_read,
+    languages_note="English with cs or de in every year, with others in some years; any in files of your own",
     settings=("train_years", "validation_years", "test_years"),
 )

@@ -89,5 +89,6 @@ ENTRY = CorpusEntry(
     pairs=DEFAULT_SIZES,
     files=tuple,
     read=_read,
+    languages_note="any that num2words can spell",
     settings=("num_train", "num_validation", "num_test", "train_seed"),
 )

@@ -93,6 +93,10 @@ def shard_dataset(
             texts = encode_lines(lines, vocabulary)
         except UnicodeDecodeError as error:
             raise InputError(f"{path.decode()} is not UTF-8 ({error}). Shard the corpus again.") from error
+        except InputError as error:  # a character, with the rule "error"
+            raise InputError(
+                f"{path.decode()}: {error} Shard a corpus without it, or train with data.unknown set to symbol."
+            ) from error
         if not np.array_equal(texts.lengths if lines else [], text_lengths):  # no lines are one empty text
             raise InputError(f"{path.decode()} has texts of other lengths than expected. Shard the corpus again.")
         return texts.ids, texts.starts

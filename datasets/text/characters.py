@@ -10,6 +10,8 @@ from bytenet.datasets.text.normalisation import normalise
 from bytenet.lite.characters import REPLACEMENT
 from bytenet.lite.white_space import is_blank
 
+BYTE_ORDER_MARK = "\ufeff"
+
 _ODD_CATEGORIES = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")
 _TEXTS_AT_ONCE = 10_000
 
@@ -22,10 +24,11 @@ def blank_code_points() -> np.ndarray:
 def is_odd(character: str) -> bool:
     """Whether a character rarely belongs in a sentence.
 
-    Odd are control characters other than the tab, unassigned and private ones, lone surrogates, U+2028, U+2029, and
-    U+FFFD, the sign of damaged text.
+    Odd are control characters other than the tab, unassigned and private ones, lone surrogates, U+2028, U+2029, a byte
+    order mark, and U+FFFD, the sign of damaged text.
     """
-    return (unicodedata.category(character) in _ODD_CATEGORIES and character != "\t") or character == REPLACEMENT
+    is_of_odd_category = unicodedata.category(character) in _ODD_CATEGORIES and character != "\t"
+    return is_of_odd_category or character in (REPLACEMENT, BYTE_ORDER_MARK)
 
 
 def comparable(texts: Iterable[str]) -> list[str]:

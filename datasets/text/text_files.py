@@ -5,10 +5,10 @@ gzip stream, a line or a text beyond the limits of `bytenet.limits`, sides with 
 
 Kept, with a warning: characters at which other programs break a line (U+2028, U+0085, a `\\r` within a line and
 others). They do not end a line here, so a corpus that was aligned with them stays aligned. If they are damage, the
-warning says where to look.
+warning says where to look. A byte order mark that is not at the start is kept with a warning, too.
 
-Removed, with a warning: a byte order mark, and the `\\r` of a file in which all lines end in `\\r\\n`. If only some
-lines end in `\\r\\n`, their `\\r` is kept, with a warning.
+Removed, with a warning: a byte order mark at the start, and the `\\r` of a file in which all lines end in `\\r\\n`. If
+only some lines end in `\\r\\n`, their `\\r` is kept, with a warning.
 """
 
 import codecs
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.characters import BYTE_ORDER_MARK
 from bytenet.errors import MOST_LINE_CHARS, InputError
 from bytenet.limits import read_text_bytes
 
@@ -70,7 +71,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         allow_empty: return no lines for an empty text instead of raising an error.
 
     Raises:
-        InputError: the text is empty, not UTF-8, compressed, a zip archive, or has a NUL or a line of more than
+        InputError: the text is empty, not UTF-8, compressed, a zip archive, or or has a NUL or a line of more than
             `MOST_LINE_CHARS`.
     """
     check_beginning(content, where)
@@ -80,7 +81,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
             f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
             "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
         )
-    text = _decode(content, where).removeprefix("\ufeff")
+    text = _decode(content, where).removeprefix(BYTE_ORDER_MARK)
     if not text and not allow_empty:
         raise InputError(f"{where} is empty; expected one sentence per line. Is it the right file, and is it complete?")
     *lines, rest = text.split("\n")
@@ -91,6 +92,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         lines.append(rest)
     _check_lengths(lines, where)
     _warn_of_line_breaks(text, lines, where)
+    _warn_of_byte_order_marks(text, lines, where)
     return lines
 
 
@@ -173,7 +175,13 @@ def _check_lengths(lines: list[str], where: str | os.PathLike[str]) -> None:
 
 
 def _warn_of_line_breaks(text: str, lines: list[str], where: str | os.PathLike[str]) -> None:
-    if "\r" in text and (numbers := [number for number, line in enumerate(lines, start=1) if line.endswith("\r")]):
+    if "\n" not in text and "\r" in text[:-1]:
+        logger.warning(
+            "%s has %d \\r but no \\n, so it is one line. If \\r ends its lines, convert the file, for example with "
+            "tr '\\r' '\\n'.",
+            where, text.count("\r"),
+        )  # fmt: skip
+    elif "\r" in text and (numbers := [number for number, line in enumerate(lines, start=1) if line.endswith("\r")]):
         logger.warning(
             "%s: %d of %d lines have Windows line ends (%s). Their \\r was kept as a character. Remove it, for example "
             "with sed 's/\\r$//'.",
@@ -189,6 +197,16 @@ def _warn_of_line_breaks(text: str, lines: list[str], where: str | os.PathLike[s
             "%s: U+%04X, at which some programs break a line, is within %d line(s) (%s). It was kept as a "
             "character. If the lines of two files do not match, look there first.",
             where, ord(character), len(numbers), _shown(numbers),
+        )  # fmt: skip
+
+
+def _warn_of_byte_order_marks(text: str, lines: list[str], where: str | os.PathLike[str]) -> None:
+    if BYTE_ORDER_MARK in text:
+        numbers = [number for number, line in enumerate(lines, start=1) if BYTE_ORDER_MARK in line]
+        logger.warning(
+            "%s: a byte order mark, U+FEFF, is within %d line(s) (%s). It was kept as a character. Remove it, for "
+            "example with sed 's/\\xef\\xbb\\xbf//g'.",
+            where, len(numbers), _shown(numbers),
         )  # fmt: skip
 
 

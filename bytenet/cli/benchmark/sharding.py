@@ -11,6 +11,7 @@ import click
 from bytenet.cli.benchmark.output import Columns, print_tables
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.shards_option import shards_option
 
 _COSTS: Columns = {
     "pairs": lambda cost: f"{cost.pairs:,}",
@@ -33,13 +34,15 @@ _RATES: Columns = {
 @click.option(
     "--pairs", "sizes", type=click.IntRange(min=1000), multiple=True, help="Size of a corpus.  [default: 1000000]"
 )
-@click.option("--shards", type=click.IntRange(1, 512), default=64, show_default=True, help="Shards of each corpus.")
+@shards_option("Shards of each corpus.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that write.")
 @click.option(
     "--steps", type=click.IntRange(min=0), default=100, show_default=True, help="Steps of a turn; 0: no training."
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each training.")
-@click.option("--work", type=click.Path(path_type=Path), help="Keep text and shards in this folder, which must be new.")
+@click.option(
+    "--work", type=click.Path(path_type=Path), help="Keep text and shards in this folder, which must be new or empty."
+)
 @click.option("--json", "as_json", is_flag=True, help='Print a JSON object of the lists "sizes" and "training".')
 def sharding(
     preset_or_file: str,
@@ -60,7 +63,10 @@ def sharding(
     --shards 64.
     """
     from bytenet.config import load_config
+    from bytenet.profiling.new_folder import check_new_or_empty
 
+    if work is not None:
+        check_new_or_empty(work, "text and shards (--work)")
     config = load_config(preset_or_file, overrides)
 
     from bytenet.datasets import load_corpus
@@ -78,7 +84,7 @@ def sharding(
             pairs,
             config.data,
             folder,
-            sizes or (1_000_000,),
+            tuple(dict.fromkeys(sizes)) or (1_000_000,),
             shards,
             processes,
             say,

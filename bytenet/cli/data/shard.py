@@ -11,6 +11,8 @@ from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.max_ratio_option import max_ratio_option
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
+from bytenet.cli.common.shards_option import MOST_SHARDS, shards_option
+from bytenet.errors import InputError
 
 _PAIRS_A_MESSAGE = 1_000_000
 
@@ -20,7 +22,7 @@ _PAIRS_A_MESSAGE = 1_000_000
 @click.argument("folder")
 @click.option("--source-language", default="de", show_default=True, help="Language of the sources.")
 @click.option("--target-language", default="en", show_default=True, help="Language of the targets.")
-@click.option("--shards", type=click.IntRange(1, 512), default=64, show_default=True, help="Number of shards.")
+@shards_option("Number of shards.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the order.")
 @click.option(
     "--min-length",
@@ -86,6 +88,11 @@ def shard(
         corpus: shards
         train_shards: FOLDER
     """
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InputError(
+            f"The last argument, {folder}, is a file; expected the new folder for the shards. Put it at the end."
+        )
+
     from bytenet.datasets.shards.sharding.filters import FilterSettings
     from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 
@@ -116,7 +123,7 @@ def shard(
     else:
         for line in report.lines():
             click.echo(line)
-    if advice := report.advice():
+    if advice := report.advice(MOST_SHARDS):
         say(advice)
     seconds = time.monotonic() - began
     say(f"{report.read / seconds:,.0f} pairs per second. Saved in {folder}.")

@@ -16,7 +16,6 @@ from bytenet.datasets import (
     monolingual_dataset,
     plan_from_config,
     select_monolingual,
-    text_lengths,
 )
 from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss
 from bytenet.errors import InputError
@@ -80,7 +79,7 @@ def monolingual_texts(
         corpus: with the training pairs that are used.
         config: reads the batches from `semi_supervised` and `data`, and the length policy from `model`.
         vocabulary: of the run.
-        lengths: `text_lengths` of both sides of the training pairs.
+        lengths: `encoded_lengths` of both sides of the training pairs.
         replicas: number of devices that share each batch.
 
     Raises:
@@ -111,7 +110,7 @@ def monolingual_texts(
                 f"{config.data.min_length} to {config.data.max_length} characters, all of them in the vocabulary of "
                 f"the {origin}. Change data.min_length or data.max_length, or give text with these characters."
             )
-        plan = plan_from_config(text_lengths(selected.texts, vocabulary), config.data, replicas, **settings)
+        plan = plan_from_config(vocabulary.encoded_lengths(selected.texts), config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, lengths[side], lengths[other], config.model.length_policy)
         monolingual.append(MonolingualText(side, selected, plan, config.training.seed + stream, search_lengths))
     return monolingual

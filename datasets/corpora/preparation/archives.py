@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bytenet.datasets.text.reading_faults import reading_fault
 from bytenet.errors import InputError
 from bytenet.limits import BROKEN_ARCHIVE, LimitedStream
 
@@ -20,14 +21,15 @@ def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
         Their contents, in the order of `members`.
 
     Raises:
-        InputError: the archive is broken, does not have a member, or holds more than a text may have.
+        InputError: the archive cannot be read, is broken, does not have a member, or holds more than a text may have.
     """
     try:
         contents = _read_zip(path, members) if path.suffix == ".zip" else _read_tar(path, members)
     except InputError:
         raise
     except BROKEN_ARCHIVE as error:
-        raise InputError(f"{path} is not a complete archive ({error}). Delete it and run the command again.") from error
+        damage = f"{path} is not a complete archive ({error}). Delete it and run the command again."
+        raise reading_fault(path, error, damage) from error
     missing = [name for name in members if name not in contents]
     if missing:
         raise InputError(

@@ -33,7 +33,8 @@ def download(file: RemoteFile, destination: Path) -> Path:
         `destination`. The file may come from another process that was first.
 
     Raises:
-        DownloadError: there is no connection, the server refuses, the file ends early, or its checksum is wrong.
+        DownloadError: there is no connection or no safe one, the server refuses, the file ends early, or its checksum
+            is wrong.
         InputError: the disk is full, or the folder is not writable.
     """
     import pooch
@@ -50,6 +51,11 @@ def download(file: RemoteFile, destination: Path) -> Path:
                 part.unlink()
                 raise DownloadError("its checksum is not the expected one; the file was deleted")
             os.replace(part, destination)
+    except requests.exceptions.SSLError as error:
+        host = urlsplit(file.url).hostname
+        raise DownloadError(f"no safe connection to {host}: {_innermost_reason(error)}") from error
+    except requests.exceptions.ProxyError as error:
+        raise DownloadError(f"no connection through the proxy: {_innermost_reason(error)}") from error
     except requests.ConnectionError as error:
         raise DownloadError(f"no connection to {urlsplit(file.url).hostname}, or it was interrupted") from error
     except requests.Timeout as error:
@@ -68,6 +74,12 @@ def download(file: RemoteFile, destination: Path) -> Path:
 def effect_of_repeating(file: RemoteFile) -> str:
     """What a repeated download of a file does, in words."""
     return "the download will continue" if file.checksum else "the download will begin again"
+
+
+def _innermost_reason(error: BaseException) -> BaseException:
+    """What urllib3 found, without the layers around it."""
+    inner = getattr(error, "original_error", None) or getattr(error, "reason", None) or next(iter(error.args), None)
+    return _innermost_reason(inner) if isinstance(inner, BaseException) else error
 
 
 def _receive(file: RemoteFile, part: Path) -> None:

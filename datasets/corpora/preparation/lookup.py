@@ -85,27 +85,29 @@ def fetch(file: RemoteFile) -> Path:
     cached = cache_folder() / file.path
     if cached.exists():
         return cached
-    from bytenet.datasets.corpora.preparation.download import DownloadError, download, effect_of_repeating
+    from bytenet.datasets.corpora.preparation.download import DownloadError, download
 
     try:
         return download(file, cached)
     except DownloadError as error:
         under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
         elsewhere = f"fetch the file elsewhere and put it at {under} or at {cached}."
-        if _is_of_network(error):
-            raise InputError(
-                f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; "
-                f"{effect_of_repeating(file)}. Or {elsewhere}"
-            ) from error
         raise InputError(
-            f"{file.url} could not be downloaded: {error}. Look at this address in a browser. Try again later, or "
-            f"{elsewhere}"
+            f"{file.url} could not be downloaded: {error}. {_advice(error.__cause__, file)} Or {elsewhere}"
         ) from error
 
 
-def _is_of_network(error: Exception) -> bool:
-    """Whether a download failed because there was no connection, or because it was interrupted."""
-    import requests
+def _advice(cause: BaseException | None, file: RemoteFile) -> str:
+    """What to do after a download of `file` that `cause` ended."""
+    from requests import ConnectionError, Timeout
+    from requests.exceptions import ChunkedEncodingError, ProxyError, SSLError
 
-    reasons = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
-    return isinstance(error.__cause__, reasons)
+    from bytenet.datasets.corpora.preparation.download import effect_of_repeating
+
+    if isinstance(cause, SSLError):
+        return "Check the date and the certificates of this machine, and run the same command again."
+    if isinstance(cause, ProxyError):
+        return "Check the variables http_proxy and https_proxy, and run the same command again."
+    if isinstance(cause, (ConnectionError, Timeout, ChunkedEncodingError)):  # none, or interrupted
+        return f"Run the same command again when there is a network; {effect_of_repeating(file)}."
+    return "Look at this address in a browser, or try again later."

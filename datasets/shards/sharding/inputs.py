@@ -16,6 +16,7 @@ import numpy as np
 from isal import igzip
 from isal.igzip_lib import IsalError
 
+from bytenet.datasets.text.reading_faults import reading_fault, unreadable
 from bytenet.datasets.text.text_files import (
     EQUAL_LINES,
     LONGEST_SIGN,
@@ -76,7 +77,12 @@ def _read_groups(groups: Sequence[tuple[str, str | None]], languages: tuple[str,
                 yield from _aligned((source, source), source_file, target_file)
         else:
             with _opened(source) as file:
-                yield from _columns("standard input" if source == STANDARD_INPUT else source, file)
+                yield from _columns(place_of(source), file)
+
+
+def place_of(path: str) -> str:
+    """The name of an input in messages."""
+    return "standard input" if path == STANDARD_INPUT else path
 
 
 def _grouped(paths: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -116,8 +122,8 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     try:
         with open(path, "rb") as file:
             yield cast(BinaryIO, igzip.open(file) if path.endswith(".gz") else file)
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be read: permission denied. Change its permissions.") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 @contextmanager
@@ -139,9 +145,8 @@ def _members(path: str, languages: tuple[str, str]) -> Iterator[tuple[BinaryIO, 
         except InputError:
             raise
         except BROKEN_ARCHIVE as error:  # RuntimeError also for one that is locked, or has an unknown compression
-            raise InputError(
-                f"{path} is not a complete zip archive that can be read ({error}). Fetch it again."
-            ) from error
+            damage = f"{path} is not a complete zip archive that can be read ({error}). Fetch it again."
+            raise reading_fault(path, error, damage) from error
         source, target = sides
         yield source, target
 
@@ -195,7 +200,8 @@ class _Lines:
         try:
             data = self._file.read(_READ_BYTES)
         except (*BROKEN_ARCHIVE, IsalError) as error:  # type: ignore[misc]
-            raise InputError(f"{self._place} is not a complete compressed file ({error}). Fetch it again.") from error
+            damage = f"{self._place} is not a complete compressed file ({error}). Fetch it again."
+            raise reading_fault(self._place, error, damage) from error
         if data is None:  # a standard input that does not block
             raise InputError(f"{self._place} has no data now and does not wait. Put `cat |` before the command.")
         self._ended = not data

@@ -25,6 +25,7 @@ from bytenet.errors import InputError
 from bytenet.files import PARTIAL, write_text_atomic
 from bytenet.folder_lock import LOCK_NAME, alone_in
 from bytenet.memory_allocator import return_freed_memory
+from bytenet.output_paths import check_output_folder
 
 
 def shard_corpus(
@@ -57,8 +58,8 @@ def shard_corpus(
 
     Raises:
         MissingFileError: an input does not exist.
-        InputError: an argument is not allowed, an input cannot be read, the folder is not empty, another process makes
-            shards in it, the memory or the disk is full, or no pair is left.
+        InputError: an argument is not allowed, an input cannot be read, the folder is not empty or cannot be written,
+            another process makes shards in it, the memory or the disk is full, or no pair is left.
     """
     if shards < 1:
         raise InputError(f"shards is {shards}; expected at least 1.")
@@ -67,6 +68,7 @@ def shard_corpus(
     settings = settings or FilterSettings()
     blocks = read_inputs(inputs, languages)
     path = Path(folder)
+    _check_folder(path)
     seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
     with _files_of_sharding(path):
         left_out: dict[str, LeftOut] = {}
@@ -82,8 +84,7 @@ def shard_corpus(
         not_remembered = seen.forgotten if seen else 0
         report = ShardingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
         if not report.kept:
-            reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in report.left_out if entry.pairs)
-            raise InputError(f"None of the {read:,} pairs can be kept ({reasons or 'the input is empty'}). Look at it.")
+            raise InputError(report.why_nothing_is_kept(inputs))
         content = {
             "format": FOLDER_FORMAT,
             "languages": list(languages),
@@ -137,13 +138,16 @@ def _hashes(records: list[bytes]) -> np.ndarray:
     return np.frombuffer(b"".join(digests), np.int64)
 
 
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; expected a new folder for the shards. Give another name.")
+    check_output_folder(folder, "FOLDER")
+
+
 @contextmanager
 def _files_of_sharding(folder: Path) -> Iterator[None]:
     """Make a folder, or empty it if a sharding into it was killed. After an error, remove the files."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"{folder} is a file; expected a new folder for the shards.") from error
+    folder.mkdir(parents=True, exist_ok=True)
     names = set(os.listdir(folder))
     if LOCK_NAME not in names and names:
         raise _not_empty(folder)

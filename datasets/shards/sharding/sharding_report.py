@@ -1,9 +1,10 @@
 """What became of the pairs of a corpus that was distributed over shards."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bytenet.datasets.shards.sharding.filters import LeftOut
+from bytenet.datasets.shards.sharding.inputs import place_of
 from bytenet.errors import cut
 
 # Larger shards take much memory in a training. Smaller ones have many incomplete batches.
@@ -38,23 +39,40 @@ class ShardingReport:
         yield f"left out  {self.read - self.kept:,} pairs, each counted for the first reason that holds"
         for entry in self.left_out:
             yield f"{entry.pairs:>12,}  {entry.reason}"
-            for place, source, target in entry.examples:
-                yield f"{'':>14}{place}: {_shown(source)} | {_shown(target)}"
+            for example in entry.examples:
+                yield f"{'':>14}{_example(*example)}"
         if self.not_remembered:
             yield (
                 f"warning: the table of duplicates was full, and {self.not_remembered:,} pairs were not remembered. "
                 "Duplicates of them were kept. Give it more memory with --duplicates-mb."
             )
 
-    def advice(self) -> str | None:
-        """Advice on the number of shards, if another one would be better."""
+    def why_nothing_is_kept(self, inputs: Sequence[str]) -> str:
+        """The message about `inputs` of which no pair can be kept."""
+        names = ", ".join(map(place_of, inputs))
+        if not self.read:
+            return f"{names}: found no lines; expected pairs of sentences. Is it the right input?"
+        reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in self.left_out if entry.pairs)
+        most = max(self.left_out, key=lambda entry: entry.pairs)
+        return (
+            f"{names}: none of the {self.read:,} pairs can be kept ({reasons}). The first one for {most.reason!r} is "
+            f"{_example(*most.examples[0])}. Correct the text, or look at `bytenet data shard --help`: some options "
+            "keep more pairs."
+        )
+
+    def advice(self, most_shards: int) -> str | None:
+        """Advice on the number of shards, if another one, of at most `most_shards`, would be better."""
         mean = self.kept // len(self.pairs_by_shard)
-        better = max(1, round(self.kept / _GOOD_PAIRS))
-        if mean > _MOST_PAIRS:
+        better = min(max(1, round(self.kept / _GOOD_PAIRS)), most_shards)
+        if mean > _MOST_PAIRS and better > len(self.pairs_by_shard):
             return f"The shards are large, and a training holds two or three in memory. --shards {better} is better."
         if mean < _FEWEST_PAIRS and better < len(self.pairs_by_shard):
             return f"The shards are small, so many batches will be incomplete. --shards {better} is better."
         return None
+
+
+def _example(place: str, source: str, target: str) -> str:
+    return f"{place}: {_shown(source)} | {_shown(target)}"
 
 
 def _shown(text: str) -> str:

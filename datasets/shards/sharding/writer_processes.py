@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -112,6 +113,7 @@ class ShardWriters:
 
 def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
     """The work of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the parent ends this one
     end_with_parent()  # if the parent is killed, a new sharding may use the folder
     try:
         with _explained(folder):

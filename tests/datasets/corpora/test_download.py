@@ -7,6 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import requests
+import urllib3
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.datasets.corpora.preparation import lookup
@@ -160,6 +162,32 @@ def test_only_an_interrupted_download_is_said_to_continue(server, remote, cache,
 def test_a_wrong_checksum_is_not_blamed_on_the_network(server, cache):
     with pytest.raises(InputError, match=r"checksum is not .*; the file was deleted\. Look at this address"):
         lookup.fetch(RemoteFile("c/corpus.gz", server.url, f"sha256:{'0' * 64}"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "message"),
+    [
+        (
+            requests.exceptions.SSLError,
+            urllib3.exceptions.SSLError("certificate has expired"),
+            r": no safe connection to 127\.0\.0\.1: certificate has expired\. Check the date and the certificates of",
+        ),
+        (
+            requests.exceptions.ProxyError,
+            urllib3.exceptions.ProxyError("Unable to connect to proxy", OSError("refused")),
+            r": no connection through the proxy: refused\. Check the variables http_proxy and https_proxy",
+        ),
+    ],
+)
+def test_certificates_and_proxies_are_not_called_a_missing_network(remote, cache, monkeypatch, kind, reason, message):
+    def get(url, **_):
+        raise kind(urllib3.exceptions.MaxRetryError(None, url, reason))
+
+    monkeypatch.setattr(requests, "get", get)
+    with pytest.raises(InputError, match=message) as caught:
+        lookup.fetch(remote)
+    assert "network" not in str(caught.value)
+    assert f"Or fetch the file elsewhere and put it at FOLDER/{remote.path}" in str(caught.value)
 
 
 def test_offline_error_names_the_users_folder(offline, remote, data_folder, tmp_path):

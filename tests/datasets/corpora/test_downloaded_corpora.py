@@ -1,5 +1,6 @@
 """Downloaded corpora, read from small files in the same format, and from the real files where available."""
 
+import errno
 import hashlib
 import io
 import tarfile
@@ -76,6 +77,15 @@ def test_newstest_is_read_from_the_wmt_archive(data_folder, offline):
     assert newstest.newstest([2014]) == Pairs(["Ein <b>&amp;", "zwei"], ["one x", "two"])
 
 
+def test_newstest_archives_with_unequal_sides_are_refused(data_folder, offline):
+    path = data_folder("newstest/newstest2014-test-full.tgz", [])
+    sides = {"src.de": '<seg id="1">eins</seg>\n<seg id="2">zwei</seg>\n', "ref.en": '<seg id="1">one</seg>\n'}
+    path.write_bytes(tgz({f"test-full/newstest2014-deen-{name}.sgm": text for name, text in sides.items()}))
+    message = r"-full\.tgz: .*-src\.de\.sgm has 2 sentences but .*-ref\.en\.sgm has 1; expected the same number\."
+    with pytest.raises(InputError, match=message):
+        newstest.newstest([2014])
+
+
 def test_newstest_archives_match_sacrebleu():
     files = {file.path: file for file in find_entry("newstest").files()}
     assert len(files) == 9
@@ -144,6 +154,17 @@ def test_truncated_archive_is_refused(data_folder, offline):
     path = write_europarl(data_folder, ["abc"] * 2000, [str(hash(i)) for i in range(2000)])
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(InputError, match=r"not a complete archive.*Delete it"):
+        load_corpus(DataConfig(corpus="europarl"))
+
+
+def test_an_archive_that_may_not_be_read_is_not_called_damaged(data_folder, offline, monkeypatch):
+    write_europarl(data_folder, ["abc"], ["def"])
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("gzip.open", refuse)
+    with pytest.raises(InputError, match=r"de-en\.tgz cannot be read: Permission denied\. Change its permissions\.$"):
         load_corpus(DataConfig(corpus="europarl"))
 
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary, loss_weights
-from bytenet.datasets.shards.dataset import shard_dataset
+from bytenet.datasets.shards.dataset import reason_of_failure, shard_dataset
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import plan_shards
 from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
@@ -113,6 +113,15 @@ def test_unknown_characters_become_the_unknown_symbol(plan, vocabulary):
     texts = [text.replace("ü", "\ufffd") for text in vocabulary.decode_batch(source_ids)]
     assert smaller.decode_batch(other_ids) == texts
     assert any("\ufffd" in text for text in texts)
+
+
+def test_an_unknown_character_that_is_an_error_is_named_with_its_shard(plan, vocabulary):
+    smaller = Vocabulary([character for character in vocabulary.characters if character != "ü"], "error")
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        taken(shard_dataset(plan, smaller, 1), 1)
+    reason = reason_of_failure(caught.value)
+    assert ".tfrecord.gz: The character 'ü' (U+00FC) is not in the vocabulary. Shard a corpus without it" in reason
+    assert reason.endswith("with data.unknown set to symbol.")
 
 
 def test_wrong_arguments_are_explained(plan, vocabulary):

@@ -1,7 +1,9 @@
 """Inputs of shards: every form gives the same lines; damage is named."""
 
+import errno
 import gzip
 import io
+import os
 import subprocess
 import zipfile
 from types import SimpleNamespace
@@ -10,6 +12,7 @@ import pytest
 
 from bytenet.datasets.shards.sharding import inputs
 from bytenet.datasets.shards.sharding.inputs import read_inputs
+from bytenet.datasets.text.reading_faults import reading_fault
 from bytenet.errors import InputError, MissingFileError
 
 # Characters at which other programs break a line, an empty line, and a last line without an end.
@@ -106,7 +109,7 @@ def test_a_byte_order_mark_is_removed_however_little_is_read_at_once(tmp_path, m
     monkeypatch.setattr(inputs, "_READ_BYTES", read_bytes)
     paths = write(tmp_path / "a.de", "\ufeffein langer Satz\nzwei"), write(tmp_path / "a.en", "one\ntwo\n")
     assert read(paths) == [("ein langer Satz", "one"), ("zwei", "two")]
-    assert read([write(tmp_path / "b.de", "\ufeff"), write(tmp_path / "b.en", "")]) in ([], [("", "")])
+    assert read([write(tmp_path / "b.de", "\ufeff"), write(tmp_path / "b.en", "")]) == []
 
 
 @pytest.mark.parametrize(
@@ -167,6 +170,24 @@ def test_damaged_members_of_archives_are_explained(tmp_path, compression):
         path.write_bytes(whole[:place] + bytes(byte ^ 255 for byte in whole[place : place + 30]) + whole[place + 30 :])
         with pytest.raises(InputError, match=r"a\.zip is not a complete"):
             read([path])
+
+
+def test_a_file_that_the_system_cannot_read_is_not_called_damaged(tmp_path, monkeypatch):
+    other = write(tmp_path / "a.en", TARGET)
+    with pytest.raises(InputError, match=r"^/proc/self/mem cannot be read: Input/output error\. Look at the file"):
+        read(["/proc/self/mem", other])  # its first page is never mapped
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    monkeypatch.setattr("zipfile.ZipFile", refuse)
+    with pytest.raises(InputError, match=r"a\.zip cannot be read: Permission denied\. Change its permissions\.$"):
+        read([write(tmp_path / "a.zip", "")])
+
+
+def test_a_place_before_the_beginning_of_an_archive_is_damage():
+    error = OSError(errno.EINVAL, "Invalid argument")
+    assert str(reading_fault("a.zip", error, "Fetch a.zip again.")) == "Fetch a.zip again."
 
 
 def test_inputs_that_do_not_exist_or_are_alone_are_explained(tmp_path):

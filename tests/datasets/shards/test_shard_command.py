@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from bytenet.cli.common.shards_option import MOST_SHARDS
 from bytenet.cli.data import data
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.sharding.sharding_report import ShardingReport
@@ -74,6 +75,16 @@ def test_an_option_that_is_refused_leaves_no_folder(run, option, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_forgotten_folder_is_explained(tmp_path):
+    paths = [tmp_path / f"train.{language}" for language in ("de", "en")]
+    for path in paths:
+        path.write_text("text\n")
+    result = CliRunner().invoke(data, ["shard", *map(str, paths)])
+    assert str(result.exception) == (
+        f"The last argument, {paths[1]}, is a file; expected the new folder for the shards. Put it at the end."
+    )
+
+
 def test_arguments_without_a_verb_are_those_of_the_report():
     for arguments in (["--list"], ["report", "--list"]):
         result = CliRunner().invoke(data, arguments, catch_exceptions=False)
@@ -91,9 +102,11 @@ def test_arguments_without_a_verb_are_those_of_the_report():
         ([2_000_000] * 10, "--shards 67 is better"),
         ([10_000] * 64, "--shards 2 is better"),
         ([900], None),
+        ([1_100_000] * 500, "--shards 512 is better"),  # the command allows no more
+        ([2_000_000] * 512, None),
     ],
 )
 def test_advice_on_the_number_of_shards(by_shard, advice):
-    said = ShardingReport(sum(by_shard), sum(by_shard), by_shard, [], 0).advice()
+    said = ShardingReport(sum(by_shard), sum(by_shard), by_shard, [], 0).advice(MOST_SHARDS)
     assert (advice is None) == (said is None)
     assert advice is None or advice in said

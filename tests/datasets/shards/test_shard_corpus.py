@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import resource
+import signal
 from collections import Counter
 from multiprocessing import active_children
 
@@ -19,6 +21,7 @@ from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import PARTIAL
 from bytenet.folder_lock import LOCK_NAME, alone_in
+from tests.waiting import wait_for
 
 
 def files_of(folder):
@@ -131,11 +134,22 @@ def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="is a file; expected a new folder"):
         shard_corpus(text_files, tmp_path / "file")
-    (tmp_path / "bad.tsv").write_text("a\ta\n")
-    with pytest.raises(InputError, match=r"None of the 1 pairs can be kept \(both sides are equal: 1\)"):
-        shard_corpus([str(tmp_path / "bad.tsv")], tmp_path / "none", processes=0)
+    with pytest.raises(InputError, match=r"^FOLDER: the folder /proc/shards cannot be written: No such file"):
+        shard_corpus(text_files, "/proc/shards")
+
+
+def test_inputs_of_which_nothing_is_kept_are_named_with_the_most_frequent_reason(tmp_path):
+    path = tmp_path / "bad.tsv"
+    path.write_text("alone\na\ta\nb\tb\n")
+    reasons = r"\(not two columns: 1, both sides are equal: 2\)"
+    example = rf"The first one for 'both sides are equal' is {path}:2: a \| a\. Correct the text, or look"
+    with pytest.raises(InputError, match=rf"^{path}: none of the 3 pairs can be kept {reasons}\. {example}"):
+        shard_corpus([str(path)], tmp_path / "none", processes=0)
     with pytest.raises(MissingFileError):
         ShardFolder.open(tmp_path / "none")
+    path.write_text("")
+    with pytest.raises(InputError, match=rf"^{path}: found no lines; expected pairs of sentences"):
+        shard_corpus([str(path)], tmp_path / "none", processes=0)
 
 
 @pytest.mark.parametrize("processes", [0, 1])
@@ -156,7 +170,7 @@ def test_a_sharding_that_fails_leaves_nothing_and_can_be_repeated(text_files, sh
         (errno.EMFILE, "Choose fewer --shards or more --proc"),
     ],
 )
-def test_an_error_of_the_disk_is_explained_in_every_process(text_files, tmp_path, monkeypatch, number, advice):
+def test_an_error_of_the_disk_is_explained(text_files, tmp_path, monkeypatch, number, advice):
     def fill(self, pairs):
         raise OSError(number, os.strerror(number))
 
@@ -191,6 +205,23 @@ def test_a_process_that_cannot_write_says_why(tmp_path):
         active_children()[0].join()
         with pytest.raises(InputError, match="could not be written: No such file or directory"):
             writers.write([pairs])
+
+
+def test_an_error_of_the_disk_is_explained_in_another_process(tmp_path):
+    pairs = ShardPairs(0, [b"ja\nyes"], np.array([[2, 3]], np.uint16))
+    with ShardWriters(tmp_path, shards=1, processes=1) as writers:
+        wait_for(lambda: [*tmp_path.iterdir()], "a file of the process")
+        resource.prlimit(active_children()[0].pid, resource.RLIMIT_FSIZE, (1, 1))
+        writers.write([pairs])
+        with pytest.raises(InputError, match=r"could not be written: File too large\..*Make room"):
+            writers.close()
+
+
+def test_a_process_leaves_ctrl_c_to_its_parent(tmp_path):
+    with ShardWriters(tmp_path, shards=1, processes=1) as writers:
+        wait_for(lambda: [*tmp_path.iterdir()], "a file of the process")
+        os.kill(active_children()[0].pid, signal.SIGINT)
+        assert writers.close() == {0: 0}
 
 
 def test_a_process_that_is_killed_is_explained(tmp_path):

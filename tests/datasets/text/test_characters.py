@@ -5,7 +5,7 @@ import pytest
 from bytenet.datasets.text.characters import is_odd
 
 
-@pytest.mark.parametrize("character", ["\0", "\r", "\x85", "\u2028", "\u2029", "\ue000", "\ufffd", "\u0378"])
+@pytest.mark.parametrize("character", ["\0", "\r", "\x85", "\u2028", "\u2029", "\ue000", "\ufffd", "\ufeff", "\u0378"])
 def test_unusual_characters_are_odd(character):
     assert is_odd(character)
 

@@ -20,7 +20,6 @@ from bytenet.datasets import (
     plan_batches,
     select_monolingual,
     select_training_pairs,
-    text_lengths,
     training_dataset,
 )
 from bytenet.datasets.text.characters import character_counts, comparable
@@ -114,7 +113,6 @@ ENTRIES = {
     "Vocabulary.encoded_lengths, drop": SMALL.encoded_lengths,
     "Vocabulary.knows": Vocabulary("übermdG tfs").knows,
     "encode_texts": lambda lines: encode_texts(lines, VOCABULARY).ids,
-    "text_lengths": lambda lines: text_lengths(lines, VOCABULARY),
     "pair_lengths": lambda lines: pair_lengths(Pairs(lines, lines[::-1]), VOCABULARY),
     "training_dataset": lambda lines: batches(training_dataset(Pairs(lines, lines), VOCABULARY, PLAN, 1)),
     "evaluation_dataset": lambda lines: batches(evaluation_dataset(Pairs(lines, lines), VOCABULARY, 2)),

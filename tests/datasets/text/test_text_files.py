@@ -107,6 +107,24 @@ def test_byte_order_mark_is_removed(write, caplog):
     assert "byte order mark" in caplog.text
 
 
+def test_byte_order_marks_elsewhere_are_kept_and_reported(write, caplog):
+    assert read_lines(write("\ufeff\ufeffeins\nzwei\ndr\ufeffei\n".encode())) == ["\ufeffeins", "zwei", "dr\ufeffei"]
+    assert "starts with a byte order mark. It was removed." in caplog.messages[0]
+    assert "a byte order mark, U+FEFF, is within 2 line(s) (1, 3). It was kept as a character." in caplog.messages[1]
+
+
+@pytest.mark.parametrize("text", [b"eins\rzwei\rdrei\r", b"eins\rzwei"])
+def test_carriage_returns_instead_of_newlines_are_reported(write, text, caplog):
+    assert read_lines(write(text)) == [text.decode()]
+    assert f"has {text.count(13)} \\r but no \\n, so it is one line." in caplog.messages[0]
+    assert "tr '\\r' '\\n'" in caplog.messages[0]
+    assert not any("Windows" in message for message in caplog.messages)
+
+
+def test_one_line_may_end_in_a_carriage_return(write):
+    assert read_lines(write(b"eins\r")) == ["eins\r"]
+
+
 def test_ordinary_text_is_not_reported(write, caplog):
     read_lines(write("Ein \u00a0 ganz\tgew\u00f6hnlicher Text\n".encode()))
     assert caplog.records == []

@@ -81,6 +81,16 @@ def test_unsuitable_trainings_are_refused_before_the_sharding(monkeypatch, prese
         CliRunner().invoke(benchmark, ["sharding", preset, "--set", setting], catch_exceptions=False)
 
 
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_folder_of_other_files_is_refused_at_the_start(monkeypatch, tmp_path, kind):
+    monkeypatch.setattr("bytenet.datasets.load_corpus", None)  # not called
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "file").touch()
+    work = tmp_path / "work" if kind == "folder" else tmp_path / "work" / "file"
+    with pytest.raises(InputError, match=rf"{work} exists and is not empty\. Give another folder for .*--work"):
+        CliRunner().invoke(benchmark, ["sharding", "digits", "--work", str(work)], catch_exceptions=False)
+
+
 @pytest.fixture
 def measured(monkeypatch):
     """The measurements that the command asks for: their number of pairs, batch size, and options. Nothing is measured.
@@ -106,7 +116,15 @@ SMALL = ("digits", "--set=data.num_train=20", "--set=data.batch_size=4")
 
 
 def test_options_reach_the_measurements_and_their_results_are_printed(measured, invoke):
-    options = ("--pairs=2000", "--pairs=4000", "--shards=8", "--processes=2", "--steps=7", "--repeats=3")
+    options = (
+        "--pairs=2000",
+        "--pairs=4000",
+        "--pairs=2000",
+        "--shards=8",
+        "--processes=2",
+        "--steps=7",
+        "--repeats=3",
+    )
     lines = invoke(sharding, *SMALL, *options).stdout.splitlines()
     assert measured == [(20, 4, True, (2000, 4000), 8, 2), (20, 4, True, 7, 3)]
     assert [re.split("  +", line) for line in lines] == [

@@ -8,7 +8,7 @@ import pytest
 
 from bytenet.config import Config, DataConfig, SemiSupervisedConfig, TrainingConfig
 from bytenet.config.families.bytenet import ByteNetConfig
-from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, text_lengths, training_dataset
+from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
 from bytenet.errors import InputError
 from bytenet.training.tasks.monolingual_text import directions_taught, monolingual_texts, semi_supervised_dataset
 
@@ -36,7 +36,7 @@ def config(data=(), training=(), model=(), **semi) -> Config:
 def prepared(of_corpus, settings, vocabulary=VOCABULARY, replicas=1):
     of_corpus = of_corpus or corpus()
     sides = {"source": of_corpus.train.source, "target": of_corpus.train.target}
-    lengths = {side: text_lengths(sentences, vocabulary) for side, sentences in sides.items()}
+    lengths = {side: vocabulary.encoded_lengths(sentences) for side, sentences in sides.items()}
     return monolingual_texts(of_corpus, settings, vocabulary, lengths, replicas)
 
 

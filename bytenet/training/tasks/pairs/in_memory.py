@@ -13,7 +13,6 @@ from bytenet.datasets import (
     Vocabulary,
     plan_from_config,
     read_corpus,
-    text_lengths,
     training_dataset,
     training_pairs,
 )
@@ -53,7 +52,7 @@ class PairsInMemory(TrainingPairs):
         if self.num_synthetic:
             _check_tag(config.data, self.vocabulary)
         sides: dict[Side, list[str]] = {"source": pairs.source, "target": pairs.target}
-        self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
+        self.lengths = {side: self.vocabulary.encoded_lengths(texts) for side, texts in sides.items()}
         self.length_counts = np.ones(len(pairs), np.int64)
         self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, replicas)
         self.stream = MemoryStream(self.plan, config.training.seed, self.lengths["target"])
