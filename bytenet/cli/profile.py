@@ -9,7 +9,7 @@ import click
 from bytenet import compile_cache
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
-from bytenet.cli.common.sized_config import read_sized_config
+from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
 if TYPE_CHECKING:
     from bytenet.config import Config
@@ -51,7 +51,11 @@ class _Steps(click.ParamType):
 @click.option("--decode", is_flag=True, help="Capture searches instead of training steps.")
 @click.option("--beam-size", type=click.IntRange(min=1), help="With --decode: hypotheses; 1 is greedy.  [default: 1]")
 @click.option("--batch-size", type=click.IntRange(min=1), help="With --decode: sentences at once.  [default: 1]")
-@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters per sentence.  [default: 100]")
+@click.option(
+    "--length", type=click.IntRange(min=1),
+    help="With --decode: characters of each translation; the sources are the first sentences of the corpus.  "
+    "[default: 100]",
+)  # fmt: skip
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
@@ -73,37 +77,24 @@ def profile(
 ) -> None:
     """Capture some steps of real training, and show where their time goes, by part of the model.
 
-    PRESET_OR_FILE is as in `bytenet train`. It may also be the folder of a run, whose configuration is then used. The
-    tables are printed. The folder --out keeps them as text, JSON and CSV, with two pictures and the trace, which
-    TensorBoard can show.
+    PRESET_OR_FILE is as in `bytenet train`, and can be left out with --set data.corpus=NAME. It may also be the folder
+    of a run, whose configuration is then used. The tables are printed. The folder --out keeps them as text, JSON and
+    CSV, with two pictures and the trace, which TensorBoard can show.
     """
     if not decode and (beam_size or batch_size or length):
         raise click.UsageError(
             "--beam-size, --batch-size and --length are for decoding; add --decode, or leave them out."
         )
-    if preset_or_file is not None and trace is None:
-        if out is None:
-            raise click.UsageError("Missing --out, a new folder for the trace, for example: --out profiles/multi30k")
-        if steps is not None and decode:
-            raise click.UsageError("--steps is for training. With --decode three searches are captured.")
+    if trace is None:
         name, logdir = "decoding" if decode else "training", out
-        compile_cache.turn_off()  # before TensorFlow is imported; programs from the cache have lost their names
-        config = _config(preset_or_file, overrides, xla)
-        from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training
-
-        if decode:
-            search = Search(beam_size or 1, batch_size or 1, length or 100, jit_compile=bool(xla))
-            trace = capture_decoding_of(config, out / name, search)
-        else:
-            trace = capture_training(config, out / name, steps, say=say)
-    elif trace is not None and preset_or_file is None:
-        if overrides or steps or decode or xla is not None:
-            raise click.UsageError(
-                "--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it."
-            )
-        name, logdir = "trace", None
-    else:
+        search = (beam_size or 1, batch_size or 1, length or 100) if decode else None
+        trace = _capture(preset_or_file, overrides, out, name, steps, xla, search)
+    elif preset_or_file is not None:
         raise click.UsageError("Give either PRESET_OR_FILE, to capture a trace, or --trace, to read one.")
+    elif overrides or steps or decode or xla is not None:
+        raise click.UsageError("--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it.")
+    else:
+        name, logdir = "trace", None
 
     from bytenet.profiling.traces.breakdown import breakdown
     from bytenet.profiling.traces.breakdown_report import save_report, to_json, to_text
@@ -121,10 +112,41 @@ def profile(
     _say_how_to_look(contents.path, logdir)
 
 
-def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
+def _capture(
+    preset_or_file: str | None,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    name: str,
+    steps: tuple[int, int] | None,
+    xla: bool | None,
+    search: tuple[int, int, int] | None,
+) -> Path:
+    """Capture a trace in the folder `name` of `out`, and return its path.
+
+    Args:
+        preset_or_file, overrides, out, steps, xla: of the command.
+        name: of the folder for the trace.
+        search: beam size, batch size and length of the searches to capture; None captures training steps.
+    """
+    example = "bytenet profile multi30k --out profiles/multi30k; or, to read a trace: bytenet profile --trace FOLDER"
+    check_is_named(preset_or_file, overrides, example)
+    if out is None:
+        raise click.UsageError("Missing --out, a new folder for the trace, for example: --out profiles/multi30k")
+    if steps is not None and search is not None:
+        raise click.UsageError("--steps is for training. With --decode three searches are captured.")
+    compile_cache.turn_off()  # before TensorFlow is imported; programs from the cache have lost their names
+    config = _config(preset_or_file, overrides, xla)
+    from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training
+
+    if search is not None:
+        return capture_decoding_of(config, out / name, Search(*search, jit_compile=bool(xla)))
+    return capture_training(config, out / name, steps, say=say)
+
+
+def _config(preset_or_file: str | None, overrides: tuple[str, ...], xla: bool | None) -> "Config":
     from bytenet.config import preset_names
 
-    if preset_or_file not in preset_names() and Path(preset_or_file).is_dir():
+    if preset_or_file is not None and preset_or_file not in preset_names() and Path(preset_or_file).is_dir():
         from bytenet.run_folder import RunFolder
 
         preset_or_file = str(RunFolder.open(preset_or_file).config_path)

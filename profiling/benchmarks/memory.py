@@ -24,6 +24,7 @@ class MemoryCost:
 
     Attributes:
         case: name of the case.
+        preset: name of the preset or file of its configuration; None if it has none.
         variant, dim, batch_size, length, xla, vocab_size: what was measured, as in `TrainingCase`.
         parameter_bytes: size of the model's weights, with running statistics.
         optimizer_bytes: size of the optimiser's state.
@@ -34,6 +35,7 @@ class MemoryCost:
     """
 
     case: str
+    preset: str | None
     variant: str
     dim: int | None
     batch_size: int
@@ -63,22 +65,23 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
     """
     costs = []
     for case in cases:
+        name = case.name if case.preset is None else f"{case.preset}: {case.name}"
         if case.stock or case.replicas != 1:
-            raise InputError(f"{case.name}: memory is measured on one device, and not for stock Keras models.")
+            raise InputError(f"{name}: memory is measured on one device, and not for stock Keras models.")
         case.check()
-        say(f"{case.name} ...")
+        say(f"{name} ...")
         try:
             # In a new process, because a process keeps memory that it once used.
             costs.append(in_new_process(measure_in_this_process, case))
         except BrokenProcessPool as error:
             raise InputError(
-                f"{case.name}: the process that trained it was killed, probably because this machine has too "
+                f"{name}: the process that trained it was killed, probably because this machine has too "
                 "little memory. Choose a smaller batch."
             ) from error
         except tf.errors.ResourceExhaustedError as error:
             first_line = error.message.strip().split("\n")[0]
             raise InputError(
-                f"{case.name}: the device has too little memory. Choose a smaller batch. TensorFlow says: {first_line}"
+                f"{name}: the device has too little memory. Choose a smaller batch. TensorFlow says: {first_line}"
             ) from error
     return costs
 
@@ -97,6 +100,7 @@ def measure_in_this_process(case: TrainingCase) -> MemoryCost:
     has_gpu = bool(tf.config.list_physical_devices("GPU"))
     return MemoryCost(
         case=case.name,
+        preset=case.preset,
         variant=case.config.model.variant,
         dim=case.dim,
         batch_size=case.batch_size,

@@ -19,6 +19,7 @@ from typing import Literal
 from bytenet import compile_cache
 from bytenet.config import load_config
 from bytenet.errors import InputError, last_lines
+from bytenet.memory_allocator import keep_freed_memory
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.training_case import refuse_semi_supervised, refuse_start
 
@@ -146,6 +147,7 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     def mark(name: str) -> None:
         marks[name] = time.monotonic()
 
+    keep_freed_memory()  # before any thread starts
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     compile_cache.turn_on()  # before TensorFlow starts
     import keras

@@ -23,6 +23,7 @@ class TrainingCase:
         stock: whether to measure the stock Keras model of the same sizes instead. If `jit_compile` is false, it is
             trained by the defaults of `fit`, which use XLA on a GPU.
         vocab_size: number of ids in the random text, with padding, end and unknown symbols.
+        preset: name of the preset, or file, that `config` is from; None if it has none. The name does not have it.
     """
 
     config: Config
@@ -32,6 +33,7 @@ class TrainingCase:
     replicas: int = 1
     stock: bool = False
     vocab_size: int = 105
+    preset: str | None = None
 
     def check(self) -> None:
         """Check that the step can be measured.
@@ -52,7 +54,7 @@ class TrainingCase:
 
     @property
     def name(self) -> str:
-        """A short description, with everything in which the cases of one benchmark may differ."""
+        """A short description, with everything in which cases of one preset may differ."""
         model = self.config.model
         variant = model.variant if model.family == DEFAULT_FAMILY else f"{model.family} {model.variant}"
         attention = self.config.settings().get("model.source_attention", "none")

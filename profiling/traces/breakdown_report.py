@@ -71,17 +71,24 @@ def save_report(trace: Trace, result: Breakdown, folder: str | os.PathLike[str],
 def _heading(result: Breakdown) -> str:
     what = result.capture.get("what", "trace")
     compiled = "compiled with XLA" if result.is_compiled else "plain graph"
+    step, steps = _words_for_steps(result)
     numbers = [number for number, _ in result.steps]
-    steps = f"steps {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"step {numbers[0]}"
-    text = f"{result.trace}\n{what}, {compiled}, {steps}: {_ms(result.step_seconds)} ms per step"
+    which = f"{steps} {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"{step} {numbers[0]}"
+    text = f"{result.trace}\n{what}, {compiled}, {which}: {_ms(result.step_seconds)} ms per {step}"
     shapes = sorted({tuple(shape) for shape in result.capture.get("batch_shapes", ())})
     if shapes:
         text += f"; batches of {', '.join(' x '.join(map(str, shape)) for shape in shapes)}"
     if before := result.capture.get("settled_seconds_before"):
         text += f"; {_ms(before)} ms (median of each shape) before the profiler was on"
     if characters := result.capture.get("characters"):
-        text += f"; {_ms(result.step_seconds / characters)} ms per character"
+        sentences = shapes[0][0] if shapes else 1
+        text += f"; {_ms(result.step_seconds / (sentences * characters))} ms per character"
     return text
+
+
+def _words_for_steps(result: Breakdown) -> tuple[str, str]:
+    """What a step of the trace is called, and several."""
+    return ("search", "searches") if result.capture.get("what") == "decoding" else ("step", "steps")
 
 
 def _device(device: DeviceTime, step_seconds: float) -> Iterable[str]:
@@ -127,6 +134,7 @@ def _cross(device: DeviceTime, columns: str, rows: str) -> Iterable[str]:
 
 def _gaps(result: Breakdown) -> Iterable[str]:
     gaps = result.gaps
+    _, steps = _words_for_steps(result)
     yield "what the numbers do not cover:"
     yield (
         f"  {gaps.unnamed:.1%} of the busy time is runtime: scheduling, operations too cheap for the profiler to "
@@ -134,15 +142,12 @@ def _gaps(result: Breakdown) -> Iterable[str]:
     )
     yield f"  {gaps.ungrouped:.1%} has a name that belongs to no group"
     if gaps.python is None:
-        yield "  the time of Python outside of TensorFlow is not known: the trace has no such calls within the steps"
+        yield f"  the time of Python outside of TensorFlow is not known: the trace has no such calls within the {steps}"
     else:
-        yield f"  {gaps.python:.1%} of the steps' time is Python outside of TensorFlow"
+        yield f"  {gaps.python:.1%} of the time of the {steps} is Python outside of TensorFlow"
     if before := result.capture.get("settled_seconds_before"):
         change = result.step_seconds / before - 1
-        if change < 0:
-            yield f"  steps were {-change:.0%} faster with the profiler than before it"
-        else:
-            yield f"  the profiler made steps {change:+.0%} slower"
+        yield f"  {steps} were {abs(change):.0%} {'faster' if change < 0 else 'slower'} with the profiler"
     if result.is_compiled:
         mixed = ", ".join(f"{level} {gaps.mixed[level]:.0%}" for level in LEVELS)
         misplaced = ", ".join(f"{level} {gaps.misplaced[level]:.1%}" for level in LEVELS)

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bytenet.errors import InputError, MissingFileError
@@ -98,8 +98,19 @@ def capture_notes(trace: Path) -> dict[str, Any]:
                 values = json.loads(notes.read_text(encoding="utf-8"))
             except ValueError:
                 return {}
-            return values if isinstance(values, dict) else {}
+            return values if isinstance(values, dict) and _are_of(values, trace.relative_to(folder)) else {}
     return {}
+
+
+def _are_of(notes: dict[str, Any], trace: Path) -> bool:
+    """Whether notes are of a trace file. Notes of earlier versions name no file.
+
+    Args:
+        notes: of `capture_notes`.
+        trace: path of the file in the folder of the notes. Copies may lie in fewer folders than the named file.
+    """
+    named = PurePosixPath(str(notes.get("trace", trace.as_posix()))).parts
+    return named[-len(trace.parts) :] == trace.parts
 
 
 def read_trace_file(path: str | os.PathLike[str]) -> RawTrace:

@@ -90,6 +90,23 @@ def test_options_reach_the_measurement_whose_result_is_printed(
     assert printed == json.loads(json.dumps(asdict(cost))) | {"speedup": 2.5}
 
 
+def test_numbers_without_answers_are_null_or_a_dash(monkeypatch, invoke, model_path, tmp_path):
+    silent = Load(1, 5.0, 0.0, None, None, {0: 9}, wrong=0, texts=0)
+    cost = ServingCost(silent, (silent, silent), silent, 500_000_000, None, 1.0, 1.0)
+    monkeypatch.setattr(measurement, "measure_serving", lambda *_, say: cost)
+    (tmp_path / "texts").write_text("eins\n")
+    options = (model_path, "--texts", tmp_path / "texts")
+    lines = invoke(serving, *options).stdout.splitlines()
+    assert lines[1].split()[:5] == ["1", "5", "0.0", "-", "-"]
+    assert "one client alone got no answer, so there is no ratio" in lines
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    printed = json.loads(invoke(serving, *options, "--json").stdout, parse_constant=refuse)
+    assert (printed["speedup"], printed["many_clients"]["median_ms"], printed["many_clients"]["p99_ms"]) == 3 * (None,)
+
+
 @pytest.mark.thorough
 def test_a_server_gives_the_answers_of_the_command_and_comes_back_after_a_kill(model_path):
     texts = ["ein Hund", "zwei Hunde", "ein Haus"]

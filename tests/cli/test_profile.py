@@ -95,7 +95,10 @@ def test_tensorboard_logdir_comes_from_the_trace_path_and_is_quoted(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "either PRESET_OR_FILE"),
+        ([], "Missing PRESET_OR_FILE, for example: bytenet profile"),
+        ([], "bytenet profile --trace FOLDER"),
+        (["--out", "x", "--set", "data.batch_size=4"], "Missing PRESET_OR_FILE"),
+        (["--set", "data.corpus=digits"], "Missing --out"),
         (["digits", "--trace", "x"], "either PRESET_OR_FILE"),
         (["digits"], "Missing --out"),
         (["digits", "--out", "x", "--steps", "5"], "two step numbers such as 10:14"),
@@ -120,6 +123,20 @@ def test_wrong_arguments_are_usage_errors(arguments, message):
 def test_folder_without_a_trace_is_refused(tmp_path):
     with pytest.raises(MissingFileError, match="holds no trace"):
         profile.main(["--trace", str(tmp_path)], standalone_mode=False)
+
+
+def test_a_corpus_can_take_the_place_of_a_preset(monkeypatch, tmp_path):
+    captured = {}
+
+    def capture(config, folder, steps, say):
+        captured[folder] = config.data.corpus
+        raise InputError("that is enough")
+
+    monkeypatch.setattr("bytenet.profiling.traces.capture.capture_training", capture)
+    result = CliRunner().invoke(profile, ["--set", "data.corpus=digits", "--out", str(tmp_path / "profile")])
+    assert str(result.exception) == "that is enough"
+    assert "No preset is named." in result.stderr
+    assert captured == {tmp_path / "profile" / "training": "digits"}
 
 
 def test_xla_profile_does_not_use_the_compile_cache(monkeypatch, tmp_path):

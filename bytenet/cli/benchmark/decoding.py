@@ -82,6 +82,6 @@ def decoding(
         "compile s": lambda cost: f"{cost.compile_seconds:.1f}",
         "ms per step, median (min to max)": lambda cost: cost.milliseconds,
         "characters/s": lambda cost: f"{cost.characters_per_second:,.0f}",
-        "against the first": lambda cost: f"{cost.milliseconds.median / costs[0].milliseconds.median:.2f}",
+        "time / time of the first row": lambda cost: f"{cost.milliseconds.median / costs[0].milliseconds.median:.2f}",
     }
     print_rows(costs, columns, as_json)

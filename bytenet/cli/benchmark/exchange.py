@@ -1,8 +1,5 @@
 """`bytenet benchmark exchange`: how long workers take to add up their gradients."""
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
@@ -15,18 +12,13 @@ _MACHINES = (2, 4, 8, 16, 32, 64)
 _FOR_MODEL = ("fitted", "checked", "links", "gradient", "step")
 
 
-def _columns(time_of: Callable[[Any], Any]) -> Columns:
-    """The columns of an `ExchangeTime`, which `time_of` finds in a row."""
-    return {
-        "workers": lambda row: time_of(row).workers,
-        "MB": lambda row: f"{time_of(row).megabytes:g}",
-        "ms, median (min to max)": lambda row: time_of(row).seconds.scaled(1000),
-    }
-
-
-_TIMES = _columns(lambda time: time)
+_TIMES: Columns = {
+    "workers": lambda row: row.time.workers,
+    "MB": lambda row: f"{row.time.megabytes:g}",
+    "ms, median (min to max)": lambda row: row.time.seconds.scaled(1000),
+}
 _COMPARED: Columns = {
-    **_columns(lambda row: row.time),
+    **_TIMES,
     "ms by the model": lambda row: f"{1000 * row.model_seconds:.4g}",
     "measured / model": lambda row: f"{row.time.seconds.median / row.model_seconds:.2f}",
 }
@@ -60,7 +52,11 @@ _PREDICTED: Columns = {
     help="Seconds of a step of one machine.",
 )  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each size.")
-@click.option("--json", "as_json", is_flag=True, help='Print a JSON object of the lists "measured" and "predicted".')
+@click.option(
+    "--json", "as_json", is_flag=True,
+    help='Print a JSON object of the lists "measured" and "predicted". With TF_CONFIG there is only "measured", and '
+    '"model_seconds" in its rows is null.',
+)  # fmt: skip
 @click.pass_context
 def exchange(
     context: click.Context,
@@ -79,10 +75,10 @@ def exchange(
     exchange, if every machine keeps a batch of its own size.
 
     With TF_CONFIG set, as for `bytenet train` on several machines, this is one of the workers that TF_CONFIG names. The
-    chief prints the measured times.
+    chief prints the measured times, and there is no model.
     """
     from bytenet.profiling.benchmarks.workers.exchange import measure_exchange, measure_exchange_as_worker
-    from bytenet.profiling.benchmarks.workers.exchange_model import ExchangeModel
+    from bytenet.profiling.benchmarks.workers.exchange_model import ComparedTime, ExchangeModel
     from bytenet.training.distribution.cluster import Cluster
 
     cluster = Cluster.from_environment()
@@ -93,7 +89,8 @@ def exchange(
             )
         times = measure_exchange_as_worker(_SIZES, repeats)
         if cluster.is_chief:
-            print_tables({"measured": (times, _TIMES)}, as_json)
+            rows = [ComparedTime(time, model_seconds=None) for time in times]
+            print_tables({"measured": (rows, _TIMES)}, as_json)
         return
     fitted, checked = fitted or (2, 3), checked or (4,)
     if len(set(fitted)) < 2:

@@ -16,6 +16,7 @@ from bytenet.cli.common.messages import say
 from bytenet.config import Config
 
 _COLUMNS: Columns = {
+    "preset": lambda cost: cost.preset,
     "case": lambda cost: cost.case,
     "weights": lambda cost: _megabytes(cost.parameter_bytes),
     "optimiser": lambda cost: _megabytes(cost.optimizer_bytes),
@@ -54,13 +55,17 @@ def memory(
             "--largest takes batch size, length and vocabulary size from the corpus. Leave out --batch-size, --length "
             "and --vocab-size."
         )
-    configs = list(configurations(presets_or_files or ("europarl",), overrides, variants, dims))
+    configs = [
+        (preset, config)
+        for preset in presets_or_files or ("europarl",)
+        for config in configurations([preset], overrides, variants, dims)
+    ]
 
     from bytenet.profiling.benchmarks.memory import measure_memory
     from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     cases = []
-    for config in configs:
+    for preset, config in configs:
         if largest:
             sizes = [_largest_batch(config)]
         else:
@@ -70,7 +75,7 @@ def memory(
                 for batch_size in batch_sizes or (batch_size_of(config, length),)
             ]
         for (batch_size, length, symbols), compiled in product(sizes, compiled_choices(config, xla, no_xla)):
-            cases.append(TrainingCase(config, batch_size, length, compiled, vocab_size=symbols))
+            cases.append(TrainingCase(config, batch_size, length, compiled, vocab_size=symbols, preset=preset))
     costs = measure_memory(cases, say=say)
     print_rows(costs, _COLUMNS, as_json)
 

@@ -83,14 +83,15 @@ def serving(
         "clients": lambda load: load.clients,
         "seconds": lambda load: f"{load.seconds:.0f}",
         "requests/s": lambda load: f"{load.requests_a_second:.1f}",
-        "median ms": lambda load: f"{load.median_ms:.0f}",
-        "p99 ms": lambda load: f"{load.p99_ms:.0f}",
+        "median ms": lambda load: _milliseconds(load.median_ms),
+        "p99 ms": lambda load: _milliseconds(load.p99_ms),
         "answers by status": lambda load: ", ".join(f"{status}: {count:,}" for status, count in load.statuses.items()),
         "texts": lambda load: f"{load.texts:,}",
         "wrong": lambda load: load.wrong,
     }
     print_rows(loads, columns, as_json=False)
-    click.echo(f"\n{cost.speedup:.1f} times the requests of one client")
+    no_ratio = "one client alone got no answer, so there is no ratio"
+    click.echo(f"\n{no_ratio if cost.speedup is None else f'{cost.speedup:.1f} times the requests of one client'}")
     memory = f"{cost.first_minute_bytes / 1e6:,.0f} MB in the first minute"
     if cost.later_bytes is not None:
         memory += f", {cost.later_bytes / cost.first_minute_bytes - 1:+.1%} after it"
@@ -99,6 +100,10 @@ def serving(
         f"first answer {cost.seconds_to_first_answer:.1f} seconds after the start, and "
         f"{cost.seconds_to_answer_again:.1f} seconds after a start that follows kill -9"
     )
+
+
+def _milliseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
 
 
 def _whole_sentences(lines: Iterable[str], longest: int) -> list[str]:

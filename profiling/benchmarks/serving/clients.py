@@ -13,6 +13,8 @@ from itertools import cycle
 from typing import Any
 
 _PATIENCE_SECONDS = 60
+_PAUSE_WHEN_REFUSED_SECONDS = 1.0
+_PAUSE_WHEN_BROKEN_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Load:
         clients: number of clients that asked at the same time.
         seconds: length of the measurement.
         requests_a_second: requests that were answered with status 200.
-        median_ms: of the times to the answers with status 200, half are at most this long.
-        p99_ms: 99 % of them are at most this long.
+        median_ms: of the times to the answers with status 200, half are at most this long; None without such answers.
+        p99_ms: 99 % of them are at most this long; None without such answers.
         statuses: number of answers by status; 0 is a broken connection.
         wrong: number of answers with another translation than expected.
         texts: number of different texts that were translated.
@@ -33,8 +35,8 @@ class Load:
     clients: int
     seconds: float
     requests_a_second: float
-    median_ms: float
-    p99_ms: float
+    median_ms: float | None
+    p99_ms: float | None
     statuses: Mapping[int, int]
     wrong: int
     texts: int
@@ -50,9 +52,9 @@ def ask(
         expected: the right translation of each text.
         languages: that the server reads and writes.
         clients: number of clients.
-        seconds: length of the measurement. Each client asks for all texts again and again. The clients start at
-            different texts. None asks for each text once: the clients share the texts, and at most as many clients ask
-            as there are texts.
+        seconds: length of the measurement. Each client asks for all texts again and again, but at least for one. The
+            clients start at different texts. None asks for each text once: the clients share the texts, and at most
+            as many clients ask as there are texts.
     """
     texts = list(expected)
     if seconds is None:
@@ -75,8 +77,8 @@ def ask(
         clients=clients,
         seconds=took,
         requests_a_second=len(times) / took,
-        median_ms=1000 * statistics.median(times) if times else float("nan"),
-        p99_ms=1000 * percentile_99(times) if times else float("nan"),
+        median_ms=1000 * statistics.median(times) if times else None,
+        p99_ms=1000 * percentile_99(times) if times else None,
         statuses=dict(sorted(statuses.items())),
         wrong=sum(client.wrong for client in threads),
         texts=len(set().union(*(client.texts for client in threads))),
@@ -89,7 +91,10 @@ def percentile_99(times: Sequence[float]) -> float:
 
 
 class _Client(threading.Thread):
-    """Asks for texts once, or again and again until `end`. A refused client waits for a moment and goes on."""
+    """Asks for texts once, or again and again until `end`, but at least for one text.
+
+    After a refusal or a broken connection, it waits for a moment and goes on.
+    """
 
     def __init__(
         self,
@@ -109,23 +114,27 @@ class _Client(threading.Thread):
     def run(self) -> None:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE_SECONDS)
         for text in self._order if self._end is None else cycle(self._order):
+            self._ask(connection, text)
             if self._end is not None and time.perf_counter() >= self._end:
                 break
-            began = time.perf_counter()
-            try:
-                status, answer = translate(connection, text, self._languages)
-            except (OSError, HTTPException):
-                connection.close()
-                self.statuses[0] += 1
-                continue
-            self.statuses[status] += 1
-            if status == 200:
-                self.times.append(time.perf_counter() - began)
-                self.texts.add(text)
-                self.wrong += answer["translatedText"] != self._expected[text]
-            elif status == 429:
-                time.sleep(1)
         connection.close()
+
+    def _ask(self, connection: HTTPConnection, text: str) -> None:
+        began = time.perf_counter()
+        try:
+            status, answer = translate(connection, text, self._languages)
+        except (OSError, HTTPException):
+            connection.close()
+            self.statuses[0] += 1
+            time.sleep(_PAUSE_WHEN_BROKEN_SECONDS)
+            return
+        self.statuses[status] += 1
+        if status == 200:
+            self.times.append(time.perf_counter() - began)
+            self.texts.add(text)
+            self.wrong += answer["translatedText"] != self._expected[text]
+        elif status == 429:
+            time.sleep(_PAUSE_WHEN_REFUSED_SECONDS)
 
 
 def translate(connection: HTTPConnection, text: str, languages: tuple[str, str]) -> tuple[int, Any]:

@@ -40,9 +40,10 @@ class ServingCost:
     seconds_to_answer_again: float
 
     @property
-    def speedup(self) -> float:
-        """Requests a second of many clients, divided by the mean of one client before and after."""
-        return self.many_clients.requests_a_second * 2 / sum(load.requests_a_second for load in self.one_client)
+    def speedup(self) -> float | None:
+        """Requests a second of many clients, divided by the mean of one client; None if one client got no answer."""
+        of_one = sum(load.requests_a_second for load in self.one_client)
+        return self.many_clients.requests_a_second * 2 / of_one if of_one else None
 
 
 def measure_serving(
@@ -67,7 +68,7 @@ def measure_serving(
         say: called with messages on the progress.
 
     Raises:
-        InputError: a command failed. The message has its last lines.
+        InputError: a command failed, or the server ended. The message has its last lines.
     """
     say(f"translating {len(texts):,} texts with bytenet translate ...")
     # Each text is one sentence, so that all texts count alike.
@@ -77,17 +78,22 @@ def measure_serving(
         seconds_to_first_answer = server.seconds_to_answer(texts[0], languages)
         say(f"first answer after {seconds_to_first_answer:.1f} seconds")
 
+        def load_of(clients: int, seconds: float | None = None) -> Load:
+            load = ask(server.port, expected, languages, clients, seconds)
+            server.check_running()
+            return load
+
         def one_client() -> Load:
-            load = ask(server.port, expected, languages, 1, _SHARE_OF_ONE_CLIENT * seconds)
+            load = load_of(1, _SHARE_OF_ONE_CLIENT * seconds)
             say(f"1 client: {load.requests_a_second:.1f} requests a second")
             return load
 
-        each_text_once = ask(server.port, expected, languages, clients)
+        each_text_once = load_of(clients)
         say(f"{len(texts):,} texts once: {each_text_once.wrong} wrong translations")
         server.wait_until_started()
         before = one_client()
         with _MemoryWatch(server) as memory:
-            many_clients = ask(server.port, expected, languages, clients, seconds)
+            many_clients = load_of(clients, seconds)
         say(f"{clients} clients: {many_clients.requests_a_second:.1f} requests a second")
         after = one_client()
         server.kill()

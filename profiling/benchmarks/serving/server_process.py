@@ -70,16 +70,23 @@ class ServerProcess:
             finally:
                 connection.close()
             time.sleep(_BETWEEN_TRIES_SECONDS)
-        raise InputError(
-            f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n"
-            f"{last_lines(self._read_messages())}"
-        )
+        raise self._failure("did not answer")
+
+    def check_running(self) -> None:
+        """Check that the process has not ended.
+
+        Raises:
+            InputError: it has ended. The message has its last lines.
+        """
+        exit_code = self._process.poll()
+        if exit_code is not None:
+            raise self._failure(f"ended during the measurement, with exit code {exit_code}")
 
     def wait_until_started(self) -> None:
         """Wait until no model is starting.
 
         Raises:
-            InputError: that takes longer than ten minutes, or a model could not be loaded.
+            InputError: that takes longer than ten minutes, a model could not be loaded, or the process ended.
         """
         began = time.monotonic()
         while b"bytenet_starting_models 0.0" not in self._metrics():
@@ -90,14 +97,22 @@ class ServerProcess:
         if "TensorFlow could not load" in messages:
             raise InputError(f"TensorFlow could not load the model. The server's last lines:\n{last_lines(messages)}")
 
+    def _failure(self, what: str) -> InputError:
+        name = " ".join(self._arguments)
+        return InputError(f"The server {name} {what}. Its last lines:\n{last_lines(self._read_messages())}")
+
     def _read_messages(self) -> str:
         self._messages.seek(0)
         return self._messages.read().decode(errors="replace")
 
     def _metrics(self) -> bytes:
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE_SECONDS)) as connection:
-            connection.request("GET", "/metrics")
-            return connection.getresponse().read()
+            try:
+                connection.request("GET", "/metrics")
+                return connection.getresponse().read()
+            except (OSError, HTTPException):
+                self.check_running()
+                raise
 
     def resident_bytes(self) -> int:
         """Memory that the process occupies."""

@@ -26,11 +26,11 @@ class ComparedTime:
 
     Attributes:
         time: measured.
-        model_seconds: the same by the model.
+        model_seconds: the same by the model; None without a model.
     """
 
     time: ExchangeTime
-    model_seconds: float
+    model_seconds: float | None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tensorflow as tf
 
@@ -77,12 +77,18 @@ def measure_workers(
     costs = []
     for case in cases:
         case.check()
-        say(f"{case.name}, {workers} workers ...")
+        name = f"{_name(case)}, {workers} workers"
+        say(f"{name} ...")
         cost = on_each_worker(workers, measure_as_worker, case, repeats)
         costs.append(cost)
         exchange = f"{1000 * cost.exchange_seconds.median:,.0f} ms to exchange the gradient"
-        say(f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms per step, {exchange}")
+        say(f"{name}: {1000 * cost.seconds.median:,.0f} ms per step, {exchange}")
     return costs
+
+
+def _name(case: TrainingCase) -> str:
+    """The name of a case without the number of its replicas, which are the workers here."""
+    return replace(case, replicas=1).name
 
 
 def measure_as_worker(case: TrainingCase, repeats: int) -> WorkersCost:
@@ -115,7 +121,7 @@ def measure_as_worker(case: TrainingCase, repeats: int) -> WorkersCost:
             exchange(gradient)
         exchange_seconds.append((time.perf_counter() - began) / _STEPS)
     return WorkersCost(
-        case=case.name,
+        case=_name(case),
         workers=workers.count,
         batch_size=case.batch_size,
         length=case.length,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bytenet.config import Config
-from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
+from bytenet.profiling.new_folder import check_new_or_empty
 from bytenet.profiling.traces.trace_file import CAPTURE_FILE, find_trace
 
 
@@ -17,17 +17,18 @@ def new_trace_folder(folder: str | os.PathLike[str]) -> Path:
     Raises:
         InputError: the path is a file, or a folder that is not empty.
     """
+    check_new_or_empty(folder, "the trace")
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty. Give another folder for the trace, or remove this one.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def write_notes(folder: Path, notes: dict[str, Any]) -> Path:
-    """Write how a trace was captured beside it, and return the path of the trace file."""
+    """Write how a trace was captured beside it, with its path in the folder, and return the path of the trace file."""
+    trace = find_trace(folder)
+    notes = {"trace": trace.relative_to(folder).as_posix(), **notes}
     write_text_atomic(folder / CAPTURE_FILE, json.dumps(notes, indent=2, default=str) + "\n")
-    return find_trace(folder)
+    return trace
 
 
 def changed_settings(config: Config) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _COMMUNICATION = re.compile(
 _MOVEMENT = re.compile(
     r"^(Pad|PadV2|Slice|StridedSlice|StridedSliceGrad|Concat|ConcatV2|Split|SplitV|Transpose|Tile|Reshape|Squeeze|"
     r"ExpandDims|SpaceToBatchND|BatchToSpaceND|Pack|Unpack|Stack|BroadcastTo|Identity|Cast|Fill|Copy|Memcpy\w*|Memset|"
-    r"_MklTranspose|_MklConcatV2|_MklSlice|ReadVariableOp|GatherNd|copy|transpose|reshape|pad|slice|dynamic-slice|"
+    r"_MklTranspose|_MklConcatV2|_MklSlice|ReadVariableOp|copy|transpose|reshape|pad|slice|dynamic-slice|"
     r"dynamic-update-slice|concatenate|broadcast|bitcast|copy-start|copy-done|convert|reverse)$",
     re.IGNORECASE,
 )

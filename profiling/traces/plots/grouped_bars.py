@@ -42,7 +42,8 @@ class KnownStep:
 def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
     """Draw an average step as bars, one for each device and level, with the seconds of the groups end to end.
 
-    A line marks the end of the step. The space between a bar and the line is idle time.
+    A line marks the end of the step. The space between a bar and the line is idle time. The percentage of a group is
+    its share of the busy time, which is the length of the bar.
 
     Args:
         result: from `breakdown`.
@@ -79,7 +80,8 @@ def draw_grouped(
             axes.set_title(f"here, {axes.get_title()}", fontsize="medium")
         _draw_beside(all_axes[-1], beside)
     all_axes[-1].set_xlabel(
-        "milliseconds per step, groups in alphabetical order; the black line is the end of the step"
+        "milliseconds per step, groups in alphabetical order; the black line is the end of the step\n"
+        "percentages are of the busy time"
     )
     save(figure, path, legend=list(unlabelled.values()))
 

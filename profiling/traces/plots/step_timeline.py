@@ -110,10 +110,16 @@ def draw_timeline(chosen: Timeline, path: str | os.PathLike[str], notes: Sequenc
     names = [f"{device}  {_shortened(thread)}" for device, thread in rows]
     axes.set_yticks(range(len(rows)), names, fontsize=TINY)
     axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, chosen.milliseconds), xlabel="milliseconds of the step")
-    left_out = f"; {chosen.left_out} that do almost nothing are left out" if chosen.left_out else ""
-    figure.suptitle("\n".join([f"Step {chosen.step} by device and thread{left_out}", *notes]), fontsize=SMALL)
+    figure.suptitle("\n".join([_title(chosen), *notes]), fontsize=SMALL)
     kinds = sorted(totals, key=lambda kind: -totals[kind])
     save(figure, path, legend=[Patch(color=colour_of(kind), label=kind) for kind in kinds])
+
+
+def _title(chosen: Timeline) -> str:
+    title = f"Step {chosen.step} by device and thread"
+    if chosen.left_out == 1:
+        return f"{title}; 1 thread that does almost nothing is left out"
+    return f"{title}; {chosen.left_out} threads that do almost nothing are left out" if chosen.left_out else title
 
 
 def _choose(trace: Trace, number: int | None) -> Step:

@@ -1,6 +1,7 @@
 """The exchange of gradients, and the model of its time."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 import tensorflow as tf
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
 from bytenet.profiling.benchmarks.measurement import Spread
+from bytenet.profiling.benchmarks.workers import exchange
 from bytenet.profiling.benchmarks.workers.exchange import ExchangeTime, exchange_of
 from bytenet.profiling.benchmarks.workers.exchange_model import ExchangeModel
 
@@ -59,6 +61,19 @@ def test_a_worker_of_tf_config_refuses_options_of_the_model(option):
     done = CliRunner(env={"TF_CONFIG": json.dumps(cluster)}).invoke(benchmark, ["exchange", option, "2"])
     assert done.exit_code == 2
     assert f"Leave out {option}, or unset TF_CONFIG." in done.stderr
+
+
+def test_rows_of_a_worker_of_tf_config_have_the_form_of_the_others(monkeypatch):
+    """They have no time by the model."""
+    times = [ExchangeTime(2, 1.0, 10.0, Spread.of([0.25]))]
+    monkeypatch.setattr(exchange, "measure_exchange_as_worker", lambda sizes, repeats: times)
+    cluster = {"cluster": {"worker": ["one:5000", "two:5000"]}, "task": {"type": "worker", "index": 0}}
+    runner = CliRunner(env={"TF_CONFIG": json.dumps(cluster)})
+    row = asdict(MODEL.compared(times[0])) | {"model_seconds": None}
+    printed = runner.invoke(benchmark, ["exchange", "--json"], catch_exceptions=False).stdout
+    assert json.loads(printed) == {"measured": [row]}
+    table = runner.invoke(benchmark, ["exchange"], catch_exceptions=False).stdout
+    assert table.split("\n")[1].split() == ["2", "10", "250"]
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def case():
 
 
 def test_measured_sizes_match_hand_calculation(case):
-    cost = measure_in_this_process(case)
+    cost = measure_in_this_process(replace(case, preset="numbers"))
     embeddings, head = 2 * 7 * 4, 8 * 8 + 8
     encoder = 2 * (4 * 2 + 5 * 2 * 2 + 2 * 4 + 4 + (4 + 2 + 2))
     decoder = 2 * (8 * 4 + 3 * 4 * 4 + 4 * 8 + 8 + (8 + 4 + 4))
@@ -36,7 +36,7 @@ def test_measured_sizes_match_hand_calculation(case):
     assert 2 * 4 * trainable <= cost.optimizer_bytes <= 3 * 4 * trainable + 100
     assert 0 < cost.before_bytes <= cost.peak_bytes
     assert cost.training_bytes == cost.peak_bytes - cost.before_bytes
-    assert (cost.batch_size, cost.length, cost.dim, cost.xla) == (2, 6, 4, False)
+    assert (cost.preset, cost.batch_size, cost.length, cost.dim, cost.xla) == ("numbers", 2, 6, 4, False)
 
 
 def test_peak_includes_released_memory():
@@ -92,6 +92,16 @@ def test_measuring_process_keeps_freed_memory_as_training_does(case, function, m
         measure_memory([case])
 
 
+def test_rows_and_messages_name_the_preset(case, monkeypatch):
+    said = []
+    monkeypatch.setattr(memory, "in_new_process", lambda function, case: function(case))
+    measured = MemoryCost("a case", None, "bytenet", 4, 2, 6, False, 8, 1, 2, 3, 4, 5, None)
+    monkeypatch.setattr(memory, "measure_in_this_process", lambda case: replace(measured, preset=case.preset))
+    named = replace(case, preset="numbers")
+    assert [cost.preset for cost in measure_memory([named, case], say=said.append)] == ["numbers", None]
+    assert said == [f"numbers: {case.name} ...", f"{case.name} ..."]
+
+
 def test_several_replicas_are_refused(case):
     with pytest.raises(InputError, match="one device"):
         measure_memory([replace(case, replicas=2)])
@@ -112,7 +122,7 @@ def cases(monkeypatch):
 
     def note(cases, say):
         asked[:] = cases
-        return [MemoryCost("a case", "bytenet", 4, 2, 6, False, 8, 1_000_000, 2, 3, 4, 5_400_000_000, None)]
+        return [MemoryCost("a case", "digits", "bytenet", 4, 2, 6, False, 8, 1_000_000, 2, 3, 4, 5_400_000_000, None)]
 
     monkeypatch.setattr(memory, "measure_memory", note)
 
@@ -130,9 +140,12 @@ def test_command_measures_each_preset_and_batch_size(cases):
         "bytenet, d=128, 2 x 100, no XLA", "bytenet, d=128, 4 x 100, no XLA",
         "bytenet, d=400, 2 x 100, no XLA", "bytenet, d=400, 4 x 100, no XLA",
     ]  # fmt: skip
-    assert printed.split("\n")[1].split() == ["a", "case", "1", "0", "0", "0", "5,400"]
+    assert [case.preset for case in found] == ["multi30k", "multi30k", "europarl", "europarl"]
+    assert printed.split("\n")[1].split() == ["digits", "a", "case", "1", "0", "0", "0", "5,400"]
     ((found,), printed) = cases("--json")
     assert found.name == "bytenet, d=400, 64 x 100, XLA"
+    assert found.preset == "europarl"
+    assert json.loads(printed)[0]["preset"] == "digits"
     assert json.loads(printed)[0]["training_bytes"] == 5_400_000_000
 
 

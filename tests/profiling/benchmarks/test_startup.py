@@ -49,6 +49,19 @@ def test_warm_cache_run_adds_no_files_to_the_cache(tmp_path):
     assert kept[1] == kept[0]
 
 
+def test_a_run_first_keeps_freed_memory_as_the_command_does(monkeypatch):
+    class KeptError(Exception):
+        pass
+
+    def keep():
+        raise KeptError
+
+    monkeypatch.setattr(startup, "keep_freed_memory", keep)
+    monkeypatch.setattr(startup.compile_cache, "turn_on", None)  # not called yet
+    with pytest.raises(KeptError):
+        startup._train_and_mark("marks.json", "digits", SMALL)
+
+
 def test_failed_run_gives_its_last_lines(monkeypatch, tmp_path):
     """A stand-in for Python fails before it writes a mark. The error shows its last lines."""
     program = tmp_path / "python"

@@ -10,7 +10,7 @@ import pytest
 from bytenet.errors import InputError
 from bytenet.profiling.traces.breakdown import breakdown
 from bytenet.profiling.traces.breakdown_report import save_report, to_csv, to_json, to_text
-from bytenet.profiling.traces.plots import plot_timeline
+from bytenet.profiling.traces.plots import Span, Timeline, draw_timeline, plot_grouped, plot_timeline
 from bytenet.profiling.traces.trace import interpret
 
 
@@ -114,10 +114,21 @@ def test_steps_without_operations_are_refused(raw_trace, marks):
 
 def test_cost_of_the_profiler_is_reported_only_if_known(result):
     known = replace(result, capture={"settled_seconds_before": 8.0})
-    assert "the profiler made steps +25% slower" in to_text(known)
+    assert "  steps were 25% slower with the profiler\n" in to_text(known)
     faster = replace(result, capture={"settled_seconds_before": 12.5})
-    assert "steps were 20% faster with the profiler than before it" in to_text(faster)
+    assert "  steps were 20% faster with the profiler\n" in to_text(faster)
     assert "slower" not in to_text(replace(result, capture={"settled_seconds_before": None}))
+
+
+def test_time_of_a_search_is_divided_by_the_characters_of_all_its_sentences(result):
+    capture = {"what": "decoding", "characters": 50, "batch_shapes": [[2, 30], [2, 30]], "settled_seconds_before": 8.0}
+    text = to_text(replace(result, capture=capture))
+    assert "decoding, plain graph, searches 7 to 8: 10,000 ms per search; batches of 2 x 30;" in text
+    assert "; 100 ms per character\n" in text
+    assert "  searches were 25% slower with the profiler\n" in text
+    assert "step" not in text
+    no_shapes = replace(result, capture={"characters": 50})
+    assert "; 200 ms per character\n" in to_text(no_shapes)
 
 
 def test_text_report_names_groups_and_gaps(result):
@@ -148,3 +159,22 @@ def test_tables_and_pictures_are_saved(result, two_steps, tmp_path):
 def test_unknown_step_is_refused(two_steps, tmp_path):
     with pytest.raises(InputError, match=r"no step 3 in .*\. It holds the steps 7, 8"):
         plot_timeline(interpret(two_steps), tmp_path / "a.png", step=3)
+
+
+def test_percentages_of_the_bars_are_explained(result, tmp_path):
+    plot_grouped(result, tmp_path / "bars.svg")
+    assert "<!-- percentages are of the busy time -->" in (tmp_path / "bars.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (0, ""),
+        (1, "; 1 thread that does almost nothing is left out"),
+        (3, "; 3 threads that do almost nothing are left out"),
+    ],
+)
+def test_title_of_a_timeline_counts_threads_that_are_left_out(tmp_path, left_out, words):
+    spans = [Span("CPU", "Compute 1", 0.0, 5.0, "dense")]
+    draw_timeline(Timeline(7, 10.0, spans, left_out), tmp_path / "a.svg")
+    assert f"<!-- Step 7 by device and thread{words} -->" in (tmp_path / "a.svg").read_text()

@@ -58,6 +58,7 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
         ("StatefulPartitionedCall/adam/CollectiveReduceV2_1", "CollectiveReduceV2",
          "optimiser other other communication"),
         ("StatefulPartitionedCall/bytenet_1/source_embedding_1/GatherV2", "GatherV2", "forward other embedding gather"),
+        (f"{_BLOCK}/conv_dilated_1/GatherNd", "GatherNd", "forward encoder conv-dilated gather"),
         ("StatefulPartitionedCall/compile_loss/cross_entropy/LogSoftmax", "LogSoftmax", "forward other other loss"),
         ("StatefulPartitionedCall/ArgMax", "ArgMax", "other other other other"),
         ("IteratorGetNext", "IteratorGetNext", "input other other input-pipeline"),

@@ -1,8 +1,11 @@
 """Events of a trace are converted to steps and operations."""
 
+import json
+
 import pytest
 
 from bytenet.errors import InputError, MissingFileError
+from bytenet.profiling.traces.capture.trace_folder import write_notes
 from bytenet.profiling.traces.trace import interpret, read_trace
 from bytenet.profiling.traces.trace_file import CAPTURE_FILE, capture_notes, find_trace
 
@@ -142,6 +145,31 @@ def test_damaged_or_empty_file_is_refused(tmp_path, content):
 def test_notes_that_are_no_mapping_are_ignored(tmp_path, text, notes):
     (tmp_path / CAPTURE_FILE).write_text(text, encoding="utf-8")
     assert capture_notes(tmp_path / "plugins" / "host.xplane.pb") == notes
+
+
+@pytest.mark.parametrize(
+    ("path", "are_of_it"),
+    [
+        ("plugins/profile/now/vm.xplane.pb", True),
+        ("now/vm.xplane.pb", True),
+        ("vm.xplane.pb", True),
+        ("plugins/profile/later/vm.xplane.pb", False),
+        ("other.xplane.pb", False),
+    ],
+)
+def test_notes_of_another_trace_are_ignored(tmp_path, path, are_of_it):
+    """Copies of a trace beside its notes may lie in fewer folders."""
+    notes = {"trace": "plugins/profile/now/vm.xplane.pb", "what": "decoding"}
+    (tmp_path / CAPTURE_FILE).write_text(json.dumps(notes), encoding="utf-8")
+    assert capture_notes(tmp_path / path) == (notes if are_of_it else {})
+
+
+def test_written_notes_name_their_trace(tmp_path):
+    trace = tmp_path / "plugins" / "profile" / "now" / "vm.xplane.pb"
+    trace.parent.mkdir(parents=True)
+    trace.touch()
+    assert write_notes(tmp_path, {"what": "decoding"}) == trace
+    assert capture_notes(trace) == {"trace": "plugins/profile/now/vm.xplane.pb", "what": "decoding"}
 
 
 def test_newest_trace_of_a_folder_is_used(tmp_path):
