@@ -174,7 +174,6 @@ def check_settings_of_checkpoint(run: RunFolder, config: Config) -> None:
     if path is None:
         return
     with _open_checkpoint(path) as saved:
-        _check_fit(path, {name: saved.descriptions[name] for name in {_STATE_KEY} & saved.descriptions.keys()}, {})
         state = _state_in(saved)
     run.check_settings(config, state.settings)
 
@@ -218,7 +217,7 @@ def read_variables(path: Path, variables: Mapping[str, keras.Variable]) -> dict[
         InputError: the file is damaged, or was made for another model.
     """
     with _open_checkpoint(path) as saved:
-        present = {*variables, _STATE_KEY} & saved.descriptions.keys()
+        present = variables.keys() & saved.descriptions.keys()
         _check_fit(path, {name: saved.descriptions[name] for name in present}, variables)
         return {name: saved.read(name) for name in variables}
 
@@ -240,7 +239,10 @@ def _open_checkpoint(path: Path) -> Iterator[ArrayFile]:
 
 
 def _state_in(saved: ArrayFile) -> TrainingState:
-    """The state in a checkpoint that was checked with `_check_fit`."""
+    """The state in a checkpoint. Raises an InputError if there is none."""
+    state = saved.descriptions.get(_STATE_KEY)
+    if state is None or state.dtype != np.uint8 or len(state.shape) != 1 or state.shape[0] > _MOST_STATE_BYTES:
+        raise InputError(f"it has no array {_STATE_KEY} of at most {_MOST_STATE_BYTES} bytes")
     return TrainingState.from_dict(parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON"))
 
 
@@ -249,16 +251,13 @@ class _MisfitError(InputError):
 
 
 def _check_fit(path: Path, saved: Mapping[str, ArrayDescription], variables: Mapping[str, keras.Variable]) -> None:
-    """Raise an InputError if a checkpoint has other arrays than a model has variables, or no state."""
+    """Raise an InputError if a checkpoint has other arrays than a model has variables."""
     names = set(saved) - {_STATE_KEY}
     differing = sorted(names ^ set(variables)) or [
         name
         for name, variable in variables.items()
         if (saved[name].shape, saved[name].dtype) != (tuple(variable.shape), _dtype(variable))
     ]
-    state = saved.get(_STATE_KEY)
-    if state is None or state.dtype != np.uint8 or len(state.shape) != 1 or state.shape[0] > _MOST_STATE_BYTES:
-        differing.append(_STATE_KEY)
     if differing:
         raise _MisfitError(
             f"The checkpoint {path} does not fit this model: {len(differing)} variables differ; the first is "
