@@ -1,6 +1,6 @@
 """Settings that were changed, but have no effect because of other settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from bytenet.config.config import Config
@@ -22,10 +22,10 @@ _TRAINING_READ_WITH: Mapping[str, Condition] = MappingProxyType(
 def settings_without_effect(config: Config) -> Iterator[str]:
     """A sentence for each reason why changed settings have no effect.
 
-    Only settings that people often change in vain are checked: the size of the batches, the learning rate, and settings
-    of parts that the model does not have.
+    Only settings that people often change in vain are checked: the size of the batches, the learning rate, settings of
+    parts that the model does not have, and those of measurements that are not made.
     """
-    data, training, model = config.data, config.training, config.model
+    data, training, model, evaluation = config.data, config.training, config.model, config.evaluation
     if data.batch_chars is not None and data.batch_size != type(data).batch_size:
         yield (
             f"data.batch_size {data.batch_size} has no effect, because data.batch_chars is {data.batch_chars}. Change "
@@ -34,6 +34,29 @@ def settings_without_effect(config: Config) -> Iterator[str]:
     yield from _unread("training", training, type(training)(), _TRAINING_READ_WITH)
     usual = type(model)(family=model.family, variant=model.variant, settings=model.settings)
     yield from _unread("model", model, usual, model.READ_WITH)
+    measures_batches = evaluation.continuous_every_seconds or evaluation.continuous_every_steps
+    unread = changed_settings("evaluation", evaluation, ("continuous_train", "smoothing"))
+    if unread and not measures_batches:
+        yield without_effect(
+            unread, "evaluation.continuous_every_seconds and evaluation.continuous_every_steps are null"
+        )
+
+
+def changed_settings(section: str, values: object, names: Iterable[str]) -> list[str]:
+    """The settings of a section that do not have their defaults, each with its value.
+
+    Args:
+        section: of the settings.
+        values: all settings of the section.
+        names: of the settings to look at, without their section.
+    """
+    usual = type(values)()
+    changed = (name for name in names if getattr(values, name) != getattr(usual, name))
+    return [_with_value(section, name, getattr(values, name)) for name in changed]
+
+
+def _with_value(section: str, name: str, value: object) -> str:
+    return f"{section}.{name} {str(value).lower() if isinstance(value, bool) else value}"
 
 
 def _unread(
@@ -53,11 +76,12 @@ def _unread(
         if all(others):
             # The reason is of the condition that is nearest to being met.
             nearest, _ = min(zip(others, conditions, strict=True), key=lambda pair: len(pair[0]) / len(pair[1]))
-            unread.setdefault(nearest[0], []).append(f"{section}.{name} {value}")
+            unread.setdefault(nearest[0], []).append(_with_value(section, name, value))
     for other, settings in unread.items():
         yield without_effect(settings, f"{section}.{other} is {getattr(values, other)}")
 
 
 def without_effect(settings: Sequence[str], reason: str) -> str:
     """A sentence that says why changed settings, each with its value, have no effect."""
-    return f"{' and '.join(settings)} {'has' if len(settings) == 1 else 'have'} no effect, because {reason}."
+    names = " and ".join(filter(None, [", ".join(settings[:-1]), settings[-1]]))
+    return f"{names} {'has' if len(settings) == 1 else 'have'} no effect, because {reason}."

@@ -72,6 +72,15 @@ from bytenet.config.settings_without_effect import settings_without_effect
             ["model.length_rule=pair", "model.unfold_scale=3"],
             "model.unfold_scale 3.0 has no effect, because model.length_rule is pair.",
         ),
+        (
+            [
+                "evaluation.continuous_every_seconds=null",
+                "evaluation.smoothing=0.5",
+                "evaluation.continuous_train=true",
+            ],
+            "evaluation.continuous_train true and evaluation.smoothing 0.5 have no effect, because "
+            "evaluation.continuous_every_seconds and evaluation.continuous_every_steps are null.",
+        ),
     ],
 )
 def test_setting_is_named_with_the_reason(overrides, sentence):
@@ -93,6 +102,8 @@ def test_setting_is_named_with_the_reason(overrides, sentence):
         ["model.family=recurrent", "model.variant=bahdanau", "model.attention_dim=40"],
         ["model.family=recurrent", "model.decoder_cell=rnn", "model.encoder_cell=rnn", "model.cell_activation=relu"],
         ["model.family=transformer", "model.positions=learned", "model.max_positions=40"],
+        ["evaluation.smoothing=0.5"],
+        ["evaluation.continuous_every_seconds=null", "evaluation.continuous_every_steps=5", "evaluation.smoothing=0.5"],
     ],
 )
 def test_settings_with_an_effect_are_not_named(overrides):

@@ -65,8 +65,18 @@ class PlateauCuts(keras.callbacks.Callback):
             key = score_name(training.early_stopping_metric, name, name == next(iter(self._translators)))
             if key in logs and cut_after(logs[key], epoch, self._state.plateaus[name], training):
                 self._set_rate(name)
-                rate = plateau_rate(training, self._state.plateaus[name].cuts)
-                self._progress.say(f"{key} made no progress: the learning rate is now {rate:.3g}")
+                self._say_cut(key, self._state.plateaus[name].cuts)
+
+    def _say_cut(self, key: str, cuts: int) -> None:
+        """Say why the latest of the cuts came, unless the learning rate was at its lowest value already."""
+        training = self._config.training
+        before, rate = plateau_rate(training, cuts - 1), plateau_rate(training, cuts)
+        if rate == before:
+            return
+        reason = f"{key} made no progress"
+        if training.plateau_rule == "fast" and cuts > 1:
+            reason = f"{key}, a further cut after this epoch (training.plateau_rule: fast)"
+        self._progress.say(f"{reason}: the learning rate is now {rate:.3g}")
 
     def _set_rate(self, name: str) -> None:
         rate = plateau_rate(self._config.training, self._state.plateaus[name].cuts)

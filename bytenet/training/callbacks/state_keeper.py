@@ -9,6 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError
 from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.messages.divergence import ADVICE_ON_DIVERGENCE
 from bytenet.training.state import TrainingState
 from bytenet.training.tasks.pairs.stream import Stream
 
@@ -69,10 +70,8 @@ class StateKeeper(keras.callbacks.Callback):
         # The gradient spoils the weights one step before the loss shows it.
         if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
             raise InputError(
-                f"The loss is {loss} and the norm of the gradient is {gradient_norm} at step {state.step}. The weights "
-                "are lost, but the checkpoints are from earlier steps. Try these settings in this order: a lower "
-                "training.learning_rate, more training.warmup_steps, training.clip_norm (1.0 is a good value), "
-                "training.mixed_precision: false. Variants with SELU or without normalisation may need all of them."
+                f"The loss is {loss} and the norm of the gradient is {gradient_norm} at step {state.step}. "
+                f"{ADVICE_ON_DIVERGENCE}"
             )
         if state.step >= self._total_steps:
             self.model.stop_training = True

@@ -21,7 +21,7 @@ def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
         A `MirroredStrategy` for several devices, a `OneDeviceStrategy` for one, and the default strategy for none.
 
     Raises:
-        ConfigError: a device does not exist.
+        ConfigError: a device does not exist, or is named twice.
     """
     if devices is None:
         devices = [device.name.removeprefix("/physical_device:") for device in tf.config.list_physical_devices("GPU")]
@@ -32,7 +32,10 @@ def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
 
 
 def check_devices(devices: Sequence[str]) -> None:
-    """Make the logical CPUs among the devices, and raise a ConfigError if a device does not exist."""
+    """Make the logical CPUs among the devices. Raise a ConfigError if a device does not exist or is named twice."""
+    for name in devices:
+        if devices.count(name) > 1:
+            raise ConfigError(f"training.devices is {list(devices)}, with {name!r} twice. Name each device once.")
     _make_logical_cpus(devices)
     available = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
     for name in devices:

@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 from bytenet.config import TrainingConfig
+from bytenet.config.settings_without_effect import changed_settings
 from bytenet.errors import ConfigError, nearest
 from bytenet.training.optimizers.nag import Nag
 
@@ -47,11 +48,7 @@ def changes_without_effect(training: TrainingConfig) -> list[str]:
     if training.optimizer == "adam":
         return []
     known = optimizer_arguments(optimizer_classes()[training.optimizer])
-    return [
-        f"training.{name} {getattr(training, name)}"
-        for name in _NOT_OF_ALL
-        if name not in known and getattr(training, name) != getattr(TrainingConfig, name)
-    ]
+    return changed_settings("training", training, [name for name in _NOT_OF_ALL if name not in known])
 
 
 @contextmanager

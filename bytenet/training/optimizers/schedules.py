@@ -135,6 +135,8 @@ class StepDecay(WarmupDecay):
 class PlateauDecay(WarmupDecay):
     """A linear rise to `peak`, then a rate that is set from outside, see `PlateauCuts`.
 
+    The rise, too, ends at the rate that is set.
+
     Args:
         peak, warmup_steps, total_updates: as for `WarmupDecay`.
     """
@@ -148,11 +150,11 @@ class PlateauDecay(WarmupDecay):
         self.set_rate(self.peak)
 
     def set_rate(self, rate: float) -> None:
-        """Set the rate after the warm-up."""
+        """Set the rate after the warm-up, which is also the highest rate in it."""
         self._rate.assign(rate)
 
-    def _falling(self, step):
-        return ops.convert_to_tensor(self._rate)
+    def __call__(self, step):
+        return ops.minimum(super().__call__(step), self._rate)
 
     def get_config(self):
         return {"peak": self.peak, "warmup_steps": self.warmup_steps, "total_updates": self.total_updates}

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import keras
+import numpy as np
 
 from bytenet.csv_log import CsvLog
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.messages.divergence import ADVICE_ON_DIVERGENCE
 from bytenet.training.metrics import EPOCH_COLUMNS
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.state import TrainingState, early_stop_message, is_evaluation_due, is_out_of_patience
@@ -58,7 +60,7 @@ class CountedSteps(keras.callbacks.Callback):
         if now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = now
             loss = float((logs or {}).get("loss", float("nan")))
-            _check_finite(loss, f"until step {state.step:,}")
+            _check_finite(loss, f"The loss until step {state.step:,}")
             self._say(f"step {state.step:,} of {self._total_steps:,}, {state.seconds:.0f} seconds: loss {loss:.4f}")
 
 
@@ -85,19 +87,26 @@ class MeasuredEpochs(keras.callbacks.Callback):
         if self._validation:
             self.set_model(model)
             val_loss = self._val_loss()
+            if not math.isfinite(val_loss):
+                raise InputError(
+                    f"The loss of the model of training.start on the validation pairs is {val_loss}, but should be a "
+                    "finite number. Prepare a new run with another model as training.start."
+                )
             if self._is_kept(val_loss, 0):
                 save_model(model, self._run.model_path)
             self._write(0, {"val_loss": val_loss})
 
     def on_epoch_end(self, epoch, logs=None):
         state, config, logs = self._state, self._run.config, dict(logs or {})
-        _check_finite(logs["loss"], f"of epoch {epoch + 1}")
+        _check_finite(logs["loss"], f"The loss of epoch {epoch + 1}")
         state.epoch, state.batch = divmod(state.step, self._num_batches)
         is_due = is_evaluation_due(state, config.evaluation) or state.step >= self._total_steps
         if is_due:
+            _check_weights(self.model, epoch + 1)
             with averaged_weights(self.model):
                 if self._validation:
                     logs["val_loss"] = self._val_loss()
+                    _check_finite(logs["val_loss"], f"The loss on the validation pairs after epoch {epoch + 1}")
                 if self._is_kept(logs.get("val_loss"), epoch + 1):
                     save_model(self.model, self._run.model_path)
         self._write(epoch + 1, logs)
@@ -129,6 +138,17 @@ class MeasuredEpochs(keras.callbacks.Callback):
         self._say(f"epoch {epoch}, {state.seconds:.0f} seconds: {values}")
 
 
-def _check_finite(loss: float, where: str) -> None:
+def _check_finite(loss: float, which: str) -> None:
+    """Raise an InputError if a loss is not finite. Its message begins with `which`, in words."""
     if not math.isfinite(loss):
-        raise InputError(f"The loss {where} is {loss}. Set a lower training.learning_rate.")
+        raise InputError(f"{which} is {loss}. {ADVICE_ON_DIVERGENCE}")
+
+
+def _check_weights(model: keras.Model, epoch: int) -> None:
+    """Raise an InputError if a weight of the model after `epoch` epochs is not finite."""
+    spoiled = [weight.path for weight in model.weights if not np.isfinite(keras.ops.convert_to_numpy(weight)).all()]
+    if spoiled:
+        raise InputError(
+            f"After epoch {epoch}, {len(spoiled)} of the {len(model.weights)} arrays of weights have values that are "
+            f"not finite; the first is {spoiled[0]}. {ADVICE_ON_DIVERGENCE}"
+        )

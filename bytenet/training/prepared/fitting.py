@@ -34,7 +34,7 @@ from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs, UnweightedBatch
-from bytenet.training.prepared.refused_settings import check_fit
+from bytenet.training.prepared.refused_settings import check_fit, kept_model_warnings
 from bytenet.training.state import TrainingState, changes_to_train_on
 
 
@@ -109,6 +109,9 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         f"{len(pairs):,} pairs, {plan.num_batches:,} batches an epoch, {total_steps:,} steps, "
         f"{num_trainable(model):,} trainable parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
+    if checkpoint is None and len(validation):
+        for warning in kept_model_warnings(config.training):
+            say(warning)
     clock = Clock(state)
     # All validation batches get one shape, so that it is compiled once. If the loss depends on the padding, they get
     # the padded lengths of the training.

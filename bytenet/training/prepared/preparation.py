@@ -12,10 +12,10 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.compiled_models.trainable_model import check_decoding, check_longest, set_seed
 from bytenet.training.environment import write_environment
-from bytenet.training.messages.warnings import training_warnings
+from bytenet.training.messages.warnings import text_settings_without_effect, training_warnings
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
-from bytenet.training.prepared.refused_settings import check_fit
+from bytenet.training.prepared.refused_settings import check_fit, kept_model_warnings
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.starts import load_starts, take_over_start
 
@@ -29,7 +29,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str]
     Args:
         config: of the run.
         run_dir: a folder that does not exist or is empty.
-        say: shows a warning about the settings.
+        say: shows a message about the settings.
 
     Returns:
         The prepared folder.
@@ -64,6 +64,10 @@ def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str]
         write_environment(run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)
         # It makes the folder a run, so it comes last. After a kill before it, the same command works.
         run.go_on_with(config)
-    for warning in training_warnings(config.training, pairs.plan.num_batches):
-        say(warning)
+    for message in (
+        *training_warnings(config.training, pairs.plan.num_batches, replicas=1),
+        *(kept_model_warnings(config.training) if corpus.validation else ()),
+        *text_settings_without_effect(config.semi_supervised),
+    ):
+        say(message)
     return folder

@@ -1,6 +1,8 @@
 """Settings that a training on any backend of Keras cannot follow."""
 
-from bytenet.config import Config
+from collections.abc import Iterator
+
+from bytenet.config import Config, TrainingConfig
 from bytenet.errors import ConfigError
 from bytenet.training.compiled_models.compilation import check_trainable
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
@@ -17,6 +19,8 @@ def check_fit(config: Config) -> None:
         f"training.accumulate_batches is {training.accumulate_batches}": training.accumulate_batches > 1,
         f"training.devices is {training.devices}": training.devices is not None,
         f"training.checkpoint_every_steps is {training.checkpoint_every_steps}": training.checkpoint_every_steps,
+        f"training.checkpoint_every_seconds is {training.checkpoint_every_seconds}": training.checkpoint_every_seconds
+        != TrainingConfig.checkpoint_every_seconds,
         "evaluation.batch_norm_statistics is batch": evaluation.batch_norm_statistics == "batch",
         f"evaluation.beam_size is {evaluation.beam_size}": evaluation.beam_size > 1,
         f"evaluation.continuous_every_steps is {evaluation.continuous_every_steps}": evaluation.continuous_every_steps,
@@ -35,3 +39,13 @@ def check_fit(config: Config) -> None:
         )
     check_trainable(config)
     portable_optimizer(training, total_updates=1, updates_per_epoch=1)
+
+
+def kept_model_warnings(training: TrainingConfig) -> Iterator[str]:
+    """A warning if the model with the best score is asked for, but `fit_prepared` does not measure that score."""
+    score = {"val_bleu": "BLEU", "val_chrf": "chrF"}.get(training.early_stopping_metric)
+    if score and training.keep_model == "best":
+        yield (
+            f"warning: {score} is not measured here, so the last model is kept. For the one with the lowest loss, set "
+            "training.early_stopping_metric=val_loss."
+        )

@@ -8,6 +8,7 @@ import keras
 from bytenet.training.compiled_models.trainable_model import make_trainable_model
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
+from bytenet.training.messages.warnings import text_settings_without_effect
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.task import Task
 
@@ -46,12 +47,7 @@ class SupervisedTask(Task):
             )
         if (self.corpus.monolingual_source or self.corpus.monolingual_target) and not self.pairs.num_synthetic:
             yield "monolingual text: not used. `bytenet data back-translate` makes synthetic pairs from it"
-        if any(self.config.semi_supervised.starts.values()):
-            yield (
-                "warning: semi_supervised.start_forward and start_backward are not read, because "
-                "semi_supervised.enabled is false. The weights are drawn from the seed. To train on pairs alone, set "
-                "training.start to the start of the direction that you train."
-            )
+        yield from text_settings_without_effect(self.config.semi_supervised)
 
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)

@@ -180,7 +180,7 @@ class Task(ABC):
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
-        yield from training_warnings(self.config.training, self.plan.num_batches)
+        yield from training_warnings(self.config.training, self.plan.num_batches, self.replicas)
 
     def messages_of_starting(self) -> Iterator[str]:
         """Messages for a run that does not go on from a checkpoint."""

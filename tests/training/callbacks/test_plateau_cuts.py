@@ -57,6 +57,9 @@ def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, val_los
     assert read_csv_log(folder.metrics_path)["learning_rate"] == pytest.approx(rates, rel=1e-5)
     messages = capsys.readouterr().err
     assert "val_loss made no progress: the learning rate is now 0.025\n" in messages
+    further = "val_loss, a further cut after this epoch (training.plateau_rule: fast): the learning rate is now 0.0025"
+    assert f"{further}\n" in messages
+    assert messages.count("made no progress") == 1
     assert "The learning rate is below training.min_learning_rate, so training stops." in messages
 
     assert train(config, tmp_path / "run", resume=True, models=pool).path == folder.path
@@ -106,16 +109,32 @@ def test_evaluation_that_only_the_end_of_a_run_needs_cuts_nothing(smallest_confi
     assert log["learning_rate"][-2:] == pytest.approx([config.training.learning_rate] * 2)
 
 
-def test_each_translator_has_its_own_cuts(smallest_config):
-    rates = {}
-    translators = {
+def _translators(rates, *names):
+    """Translators by name, whose learning rates are put into a dictionary."""
+    return {
         name: SimpleNamespace(
             optimizer=SimpleNamespace(
                 schedule=SimpleNamespace(set_rate=lambda rate, name=name: rates.update({name: rate}))
             )
         )
-        for name in ("forward", "backward")
+        for name in names
     }
+
+
+def test_a_cut_that_does_not_change_the_rate_is_not_said(smallest_config):
+    config = smallest_config(*FAST, "training.learning_rate=1.0", "training.final_learning_rate=0.1")
+    state, messages = TrainingState(), []
+    progress = SimpleNamespace(say=messages.append)
+    cuts = PlateauCuts(_translators({}, "forward"), ["forward"], state, config, progress)
+    for state.epoch in (1, 2, 3):
+        cuts.on_epoch_end(state.epoch - 1, {"val_loss": 3.0})
+    assert state.plateaus["forward"].cuts == 2
+    assert messages == ["val_loss made no progress: the learning rate is now 0.1"]
+
+
+def test_each_translator_has_its_own_cuts(smallest_config):
+    rates = {}
+    translators = _translators(rates, "forward", "backward")
     config = smallest_config(*FAST, "training.learning_rate=1.0", "training.min_learning_rate=0.05")
     state, messages = TrainingState(), []
     cuts = PlateauCuts(translators, ["forward", "backward"], state, config, SimpleNamespace(say=messages.append))

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from bytenet.config import load_config
-from bytenet.errors import InputError
-from bytenet.training.distribution.strategies import make_strategy
+from bytenet.errors import ConfigError, InputError
+from bytenet.training.distribution.strategies import check_devices, make_strategy
 from bytenet.training.tasks import make_task, task
 from bytenet.training.tasks.pairs import in_memory
 
@@ -210,6 +210,14 @@ def test_xla_compiles_what_does_not_wait_for_other_devices(monkeypatch, settings
     found = made._obstacle_to_compiling
     assert (found is None) == (obstacle is None)
     assert obstacle is None or obstacle in found
+
+
+@pytest.mark.parametrize("check", [check_devices, make_strategy])
+def test_a_device_that_is_named_twice_is_refused(check):
+    with pytest.raises(
+        ConfigError, match=r"^training\.devices is \['CPU:0', 'CPU:0'\], with 'CPU:0' twice\. Name each"
+    ):
+        check(("CPU:0", "CPU:0"))
 
 
 def test_devices_are_made_before_the_corpus_is_read(monkeypatch):

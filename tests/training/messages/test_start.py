@@ -92,6 +92,12 @@ def test_message_says_that_text_teaches_nothing(semi_config, supervised_run, beg
             ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
             "To train on pairs alone, set training.start to the start of the direction that you train.\n",
         ),
+        (
+            ("semi_supervised.enabled=false", "semi_supervised.objective=back_translation"),
+            "\nsemi_supervised.target_weight 0.0, semi_supervised.beam_size 2, semi_supervised.objective "
+            "back_translation and semi_supervised.bucketing none have no effect, because semi_supervised.enabled is "
+            "false. To learn from monolingual text, set it to true.\n",
+        ),
     ],
 )
 def test_message_explains_training_without_monolingual_text(semi_config, beginnings, tmp_path, capsys, settings, said):
@@ -120,11 +126,16 @@ def test_text_gives_a_warning_if_the_pair_rule_cuts_its_translations_off(semi_co
 
 
 def test_changed_settings_without_effect_give_warnings(smallest_config, beginnings, tmp_path, capsys):
-    settings = ("data.batch_chars=200", "data.batch_size=8", "training.optimizer=sgd", "training.beta_1=0.8")
+    settings = (
+        "data.batch_chars=200", "data.batch_size=8", "training.optimizer=sgd", "training.beta_1=0.8",
+        "training.devices=[CPU:0]", "training.sync_batch_norm=false", "training.exchange_dtype=bfloat16",
+    )  # fmt: skip
     train(smallest_config(*settings), tmp_path / "run")
     said = capsys.readouterr().err
     assert "warning: data.batch_size 8 has no effect, because data.batch_chars is 200." in said
     assert "warning: training.beta_1 0.8 has no effect, because training.optimizer is sgd." in said
+    devices = "training.sync_batch_norm false and training.exchange_dtype bfloat16 have no effect, because the batches"
+    assert f"warning: {devices} are not split over several devices." in said
 
 
 @pytest.mark.parametrize(

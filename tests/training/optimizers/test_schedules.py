@@ -126,9 +126,15 @@ def test_plateau_schedule_follows_its_warm_up_and_has_the_rate_that_is_set():
     assert type(schedule) is PlateauDecay
     np.testing.assert_allclose(rates(schedule, 1, 3, 4, 100), [0.2, 0.6, 0.8, 0.8], rtol=1e-6)
     schedule.set_rate(0.08)
-    np.testing.assert_allclose(rates(schedule, 3, 4, 100), [0.6, 0.08, 0.08], rtol=1e-6)
+    np.testing.assert_allclose(rates(schedule, 4, 100), [0.08, 0.08], rtol=1e-6)
     schedule.begin_run(20, 10)  # of another run
     np.testing.assert_allclose(rates(schedule, 4), [0.8], rtol=1e-6)
+
+
+def test_plateau_schedule_rises_at_most_to_the_rate_that_is_set():
+    schedule = PlateauDecay(1.0, warmup_steps=10, total_updates=100)
+    schedule.set_rate(0.25)
+    np.testing.assert_allclose(rates(schedule, 1, 2, 3, 9, 10), [0.1, 0.2, 0.25, 0.25, 0.25], rtol=1e-6)
 
 
 def test_unknown_decay_is_refused():

@@ -1,5 +1,6 @@
 """A prepared run learns what `train` learns, from the same batches."""
 
+import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
@@ -7,6 +8,8 @@ from keras.ops import convert_to_numpy
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
 from bytenet.training import train
+from bytenet.training.checkpoints import checkpoints
+from bytenet.training.prepared.callbacks import CountedSteps, MeasuredEpochs
 from bytenet.training.prepared.fitting import fit_prepared
 from bytenet.training.prepared.preparation import prepare
 
@@ -57,8 +60,49 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch, eagerly):
 def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path, eagerly):
     config = smallest_config("training.clip_norm=null", "training.optimizer=sgd", "training.learning_rate=1e30")
     run = prepare(config, tmp_path / "run").run
-    with pytest.raises(InputError, match=r"Set a lower training\.learning_rate"):
+    with pytest.raises(InputError, match=r"^The loss of epoch 1 is nan\. .* a lower training\.learning_rate"):
         fit_prepared(run)
+
+
+def _spoil_a_weight(callback):
+    """Make a weight NaN. The loss of the step was finite."""
+    weight = callback.model.trainable_weights[0]
+    weight.assign(np.full(weight.shape, np.nan))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "val_loss", "message"),
+    [
+        (lambda callback: None, float("nan"), "^The loss on the validation pairs after epoch 1 is nan"),
+        (_spoil_a_weight, 1.0, "^After epoch 1, 1 of the .* arrays of weights .* not finite; the first is "),
+    ],
+    ids=["val_loss", "weights"],
+)
+def test_a_model_that_is_not_finite_is_not_saved(
+    smallest_config, tmp_path, monkeypatch, eagerly, spoil, val_loss, message
+):
+    count = CountedSteps.on_train_batch_end
+
+    def count_and_spoil(self, batch, logs=None):
+        count(self, batch, logs)
+        spoil(self)
+
+    monkeypatch.setattr(CountedSteps, "on_train_batch_end", count_and_spoil)
+    monkeypatch.setattr(MeasuredEpochs, "_val_loss", lambda self: val_loss)
+    run = prepare(smallest_config("training.max_steps=1"), tmp_path / "run").run
+    with pytest.raises(InputError, match=rf"{message}.*\. The weights are lost, but the checkpoints are from earlier"):
+        fit_prepared(run)
+    assert not run.model_path.exists()
+    assert not checkpoints(run.checkpoints)
+
+
+def test_a_start_whose_loss_is_not_finite_is_not_saved(smallest_config, supervised_run, tmp_path, monkeypatch):
+    start = supervised_run("start").path
+    monkeypatch.setattr(MeasuredEpochs, "_val_loss", lambda self: float("nan"))
+    run = prepare(smallest_config(f"training.start={start}"), tmp_path / "run").run
+    with pytest.raises(InputError, match=r"^The loss of the model of training\.start on the validation pairs is nan"):
+        fit_prepared(run)
+    assert not run.model_path.exists()
 
 
 def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
@@ -117,3 +161,26 @@ def test_start_is_measured_and_kept_if_no_epoch_is_better(smallest_config, prepa
     assert min(rows["val_loss"]) == rows["val_loss"][0]
     for one, other in zip(model_weights(run.path), model_weights(start), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("metric", "keep", "warnings"),
+    [
+        ("val_bleu", "best", ["warning: BLEU is not measured here, so the last model is kept."]),
+        ("val_chrf", "best", ["warning: chrF is not measured here, so the last model is kept."]),
+        ("val_bleu", "last", []),
+        ("val_loss", "best", []),
+    ],
+)
+def test_a_best_model_by_a_score_that_is_not_measured_gives_one_warning(
+    smallest_config, tmp_path, monkeypatch, metric, keep, warnings
+):
+    monkeypatch.setattr(keras.Model, "fit", lambda self, *arguments, **options: None)
+    config = smallest_config(f"training.early_stopping_metric={metric}", f"training.keep_model={keep}")
+    for_prepare: list[str] = []
+    for_fit: list[str] = []
+    run = prepare(config, tmp_path / "run", for_prepare.append).run
+    fit_prepared(run, for_fit.append)
+    for lines in (for_prepare, for_fit):
+        said = [line.partition(" For the one with the lowest loss, set ")[0] for line in lines if "warning" in line]
+        assert said == warnings

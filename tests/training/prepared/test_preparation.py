@@ -24,6 +24,7 @@ class _StoppedError(Exception):
         ("training.devices=[CPU:0]", "training.devices is"),
         ("training.deterministic=true", "training.deterministic is true"),
         ("training.checkpoint_every_steps=5", "training.checkpoint_every_steps is 5"),
+        ("training.checkpoint_every_seconds=60", r"training.checkpoint_every_seconds is 60\.0"),
         ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics is batch"),
         ("evaluation.beam_size=2", "evaluation.beam_size is 2"),
         ("evaluation.continuous_every_steps=5", "evaluation.continuous_every_steps is 5"),
@@ -39,6 +40,17 @@ def test_what_fit_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_
     with pytest.raises(ConfigError, match=message):
         prepare(smallest_config(override), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_settings_without_effect_are_named(smallest_config, tmp_path):
+    said: list[str] = []
+    prepare(smallest_config("training.sync_batch_norm=false", "semi_supervised.beam_size=2"), tmp_path, said.append)
+    assert said == [
+        "warning: training.sync_batch_norm false has no effect, because the batches are not split over several "
+        "devices.",
+        "semi_supervised.beam_size 2 has no effect, because semi_supervised.enabled is false. To learn from "
+        "monolingual text, set it to true.",
+    ]
 
 
 def test_decoding_that_the_model_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_path):

@@ -81,7 +81,9 @@ def test_runs_start_from_models_that_ship(
         (("source_language=German", "reversed=true"), "data.source_language to en and data.target_language to de"),
     ):
         wrong = smallest_config("training.start=de-en", *(f"data.{name}" for name in names))
-        with pytest.raises(InputError, match=rf"If the names of yours are wrong, set {right}\."):
+        with pytest.raises(
+            InputError, match=rf"Leave out training\.start to .* Only if your text is in .*, set {right}\."
+        ):
             train(wrong, tmp_path / "run")
     run = train(smallest_config("training.start=de-en", "model.dropout=0.3"), tmp_path / "run")
     saved = RunFolder.open(run.path)
@@ -102,7 +104,10 @@ def test_runs_start_from_models_that_ship(
             ["data.reversed=true"],
             r"^training.start: .* expected a model from en to de\. Train a run of the other direct",
         ),
-        (["data.source_language=da"], r"^training.start: .* expected a model from da to en\. If only the names of "),
+        (
+            ["data.source_language=da"],
+            r"^training.start: .* expected a model from da to en\. Leave out training\.start to ",
+        ),
         (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
         (["data.unknown=error"], r"data.unknown is error, but .* has symbol\. Leave out data.unknown, or the preset"),
     ],
