@@ -8,7 +8,7 @@ from pathlib import Path
 from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.languages import check_direction
-from bytenet.lite.pretrained import model_path, names_hint
+from bytenet.lite.pretrained import is_pretrained, model_path, name_or_path, names_hint, pretrained_name
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
 
@@ -39,26 +39,50 @@ def open_models(paths: Sequence[str | os.PathLike[str]]) -> list[RunFolder | Mod
     models = [open_model(path) for path in paths]
     first, *others = models
     for other in others:
-        is_run = isinstance(other, RunFolder)
-        place = "in its config.yaml" if is_run else "in the config.yaml of its run, and export it again"
+        first_name, other_name = name_or_path(first.path), name_or_path(other.path)
         check_direction(
             other.path, other.config.data.languages, first.config.data.languages,
-            f"{other.path} cannot translate together with {first.path}",
-            f" If only the names of the languages are wrong, correct them {place}.",
+            f"{other_name} cannot translate together with {first_name}", _advice_on_languages(other),
         )  # fmt: skip
         if other.vocabulary != first.vocabulary:
             raise InputError(
-                f"The models {first.path} and {other.path} have different vocabularies, so they cannot translate "
+                f"The models {first_name} and {other_name} have different vocabularies, so they cannot translate "
                 "together. Train them on the same corpus."
             )
     if others:
         for model in models:
             if model.config.model.length_policy.reads_padding:
                 raise InputError(
-                    f"{model.path} reads padding (model.mask_padding is false), so it cannot translate together with "
-                    "other models. Translate with it alone."
+                    f"{name_or_path(model.path)} reads padding (model.mask_padding is false), so it cannot translate "
+                    "together with other models. Translate with it alone."
                 )
     return models
+
+
+def _advice_on_languages(model: RunFolder | ModelFile) -> str:
+    """Where the names of a model's languages can be corrected, after a space. Nothing for a pretrained model."""
+    if pretrained_name(model.path):
+        return ""
+    is_run = isinstance(model, RunFolder)
+    place = "in its config.yaml" if is_run else "in the config.yaml of its run, and export it again"
+    return f" If only the names of the languages are wrong, correct them {place}."
+
+
+def open_run(path: str | os.PathLike[str], command: str) -> RunFolder:
+    """Open the run folder of a command that takes no other model.
+
+    Args:
+        path: of the folder.
+        command: for the message about another model, such as "bytenet report".
+
+    Raises:
+        MissingFileError: as for `RunFolder.open`.
+        InputError: it is another model.
+    """
+    kind = "a pretrained model" if is_pretrained(path) else "a model file" if is_model_file(path) else None
+    if kind is not None:
+        raise InputError(f"{path} is {kind}; `{command}` needs the folder of a run, which `bytenet train` makes.")
+    return RunFolder.open(path)
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:

@@ -44,8 +44,6 @@ def attention(
         raise click.UsageError("--target needs SOURCE.")
 
     from bytenet.datasets import Pairs, read_lines, read_parallel
-    from bytenet.decoding import Translator
-    from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
     from bytenet.lite.white_space import is_blank, readable
     from bytenet.output_paths import check_output_folder
     from bytenet.run_folder import RunFolder
@@ -58,6 +56,10 @@ def attention(
         output = folder.path / "attention"
     check_output_folder(output, "--output")
     given = read_parallel(source, target) if source is not None and target is not None else None
+
+    from bytenet.decoding import Translator
+    from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
+
     translator = Translator.from_run(folder, rerank_weight=0.0)
     check_attention(translator.model)  # before the translation, which takes long
     ended = None

@@ -20,12 +20,16 @@ def average(run: Path, out: Path, last: int | None) -> None:
     default. The weights themselves are averaged, not their moving averages (training.ema_momentum). The running
     statistics of batch normalisation are averaged, too.
     """
-    from bytenet.run_folder import RunFolder
+    from bytenet.output_paths import check_new_folder
+    from bytenet.trained_model import open_run
+
+    folder = open_run(run, "bytenet average")
+    check_new_folder(out)
+
     from bytenet.training.checkpoints.average import average_checkpoints
 
     names = average_checkpoints(run, out, last)
     say(f"Averaged {', '.join(names)} into {out}.")
-    folder = RunFolder.open(run)
     if folder.config.training.ema_momentum is not None:
         unused = f"the moving averages of the weights (training.ema_momentum), which {folder.model_path} has"
         say(f"The weights themselves were averaged. Not used: {unused}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.search_options import search_options
+from bytenet.cli.common.search_options import check_search, search_options
 
 if TYPE_CHECKING:
     from bytenet.decoding.export import Engines, Format, Precision
@@ -56,20 +56,24 @@ def export(
     The options of the search become part of OUT. Those that are not given come from the configuration of MODEL. --xla
     is for a SavedModel, and is off by default.
     """
+    from bytenet.decoding.forms import check_name, form_of, problem_of_arguments
+    from bytenet.output_paths import check_file, check_new_folder
     from bytenet.trained_model import open_model
 
     folder = open_model(run)
     jit_compile = bool(options.pop("jit_compile"))
-
-    from bytenet.decoding import Translator
-    from bytenet.decoding.export import check_name, form_of, problem_of_arguments
-    from bytenet.decoding.export.card import model_card
-
     form = form or form_of(out)
     if problem := problem_of_arguments(form, precision, engines, jit_compile, None, None, card_path):
         raise click.UsageError(problem)
     check_name(out, form)
-    card = model_card(folder, precision, _read_card(card_path) if card_path else "") if form == "bytenet" else None
+    (check_new_folder if form == "saved-model" else check_file)(out)
+    check_search(folder.config.decoding, options)
+    text = _read_card(card_path) if card_path else ""
+
+    from bytenet.decoding import Translator
+    from bytenet.decoding.export.card import model_card
+
+    card = model_card(folder, precision, text) if form == "bytenet" else None
     translator = Translator.from_run(folder, **options)
     say(f"Converting {run} ...")  # for LiteRT, this takes most of a minute
     done = "Replaced" if out.exists() else "Wrote"

@@ -16,7 +16,9 @@ def report(run_dir: Path, output: Path | None, title: str | None) -> None:
     are a PNG file beside the page.
     """
     from bytenet.evaluation.run_page import write_run_page
+    from bytenet.trained_model import open_run
 
+    open_run(run_dir, "bytenet report")
     output = output or run_dir / "report.md"
     write_run_page(run_dir, output, title or run_dir.resolve().name)
     click.echo(str(output))

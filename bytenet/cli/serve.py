@@ -10,7 +10,7 @@ import click
 
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
-from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, reranking_options, search_options
+from bytenet.cli.common.search_options import NOT_FOR_LITE, options_of_full_engine, reranking_options, search_options
 from bytenet.serving.http.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
     from bytenet.trained_model import find_model
 
     path = find_model(model)
-    needs_full, reranking = needs_full_engine(options), reranking_options(options)
+    needs_full, reranking = bool(options_of_full_engine(options)), reranking_options(options)
     if engine_name == "lite":
         if path.is_dir():
             raise click.UsageError(

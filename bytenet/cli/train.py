@@ -1,5 +1,6 @@
 """`bytenet train`: train a model into a run folder."""
 
+import os
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -73,7 +74,15 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     """
     if not resume:
         check_is_named(preset_or_file, overrides, "bytenet train numbers --run runs/numbers")
-    config = _config(preset_or_file, overrides, run_dir, resume)
+    # Of several workers, only the chief has the run folder, and who it is follows later.
+    is_alone = os.environ.keys().isdisjoint(("TF_CONFIG", "SLURM_STEP_NUM_TASKS"))
+    if is_alone and not resume:
+        _check_free(run_dir)
+    config, message = _config(preset_or_file, overrides, run_dir, resume)
+    if is_alone:
+        _check_settings(config, run_dir, resume)
+    if message:
+        say(message)
 
     from bytenet.training import train as run_training
     from bytenet.training.distribution.cluster import Cluster
@@ -81,20 +90,40 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     run_training(config, run_dir, resume=resume, cluster=Cluster.from_environment())
 
 
-def _config(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> "Config":
-    """The configuration to train with. Says which preset was chosen, and what to expect of one that was named."""
+def _config(
+    preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool
+) -> "tuple[Config, str | None]":
+    """The configuration to train with. Also which preset was chosen, and what to expect of it or of the named one."""
     from bytenet.config import load_config
     from bytenet.presets.by_size import load_sized_config
     from bytenet.presets.expectations import expectation
     from bytenet.run_folder import RunFolder
 
     if preset_or_file is None and resume:
-        return load_config(RunFolder.open(run_dir).config_path, overrides)
+        return load_config(RunFolder.open(run_dir).config_path, overrides), None
     goes_on = resume and not RunFolder(run_dir).missing
-    config, choice = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
-    message = choice
-    if not choice and not goes_on and preset_or_file is not None:
-        message = expectation(preset_or_file, overrides)
-    if message:
-        say(message)
-    return config
+    sized = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
+    if not sized.choice and not goes_on and preset_or_file is not None:
+        return sized.config, expectation(preset_or_file, overrides)
+    return sized.config, "\n".join(filter(None, [sized.choice, sized.expectation])) or None
+
+
+def _check_free(run_dir: Path) -> None:
+    """Check the folder before the corpus is read. The training checks it again."""
+    from bytenet.run_folder import RunFolder
+
+    RunFolder(run_dir).check_free()
+
+
+def _check_settings(config: "Config", run_dir: Path, resume: bool) -> None:
+    """Check what the training checks first, before the import of TensorFlow, which takes long."""
+    from bytenet.run_folder import RunFolder
+
+    run = RunFolder(run_dir)
+    begun = run if resume and not run.missing else None
+    if config.has_start:
+        from bytenet.training.tasks.starts import take_over_start
+
+        config, _ = take_over_start(config, begun)
+    if begun is not None:
+        begun.check_settings(config)

@@ -8,6 +8,7 @@ A file or an override may choose another family of models than the preset or fil
 that only the former family has, and its variant, are left out.
 """
 
+import difflib
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
@@ -29,6 +30,8 @@ from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 
 _CHOICES = ("model.family", "model.variant", "model.settings")
 _SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
+_SUFFIXES = (".yaml", ".yml")
+_ALL_CHOICES = "Give the path of a YAML file, or one of the presets {}."
 _LANGUAGES = ("data.source_language", "data.target_language")
 
 
@@ -182,11 +185,8 @@ def _named_settings(name: str | None) -> tuple[str | None, list[Setting]]:
     if _is_file(name):
         preset, settings = read_settings(_read_file(name), name)
         return preset, _on_preset(preset, settings, name)
-    if os.sep in name or name.endswith((".yaml", ".yml")):
-        raise MissingFileError(
-            f"There is no configuration file {name}. Give the path of a YAML file, or one of the presets "
-            f"{', '.join(preset_names())}."
-        )
+    if os.sep in name or name.endswith(_SUFFIXES):
+        raise MissingFileError(f"There is no configuration file {name}.{_suggested_file(Path(name))}")
     raise ConfigError(_unknown_preset(name, place=""))
 
 
@@ -277,7 +277,16 @@ def _preset(name: str, place: str) -> list[Setting]:
 
 def _unknown_preset(name: str, place: str) -> str:
     where = f"{place}: " if place else ""
-    return (
-        f"{where}{shown(name)} is neither a preset nor a file.{nearest(name, preset_names())} Give one of the presets "
-        f"{', '.join(preset_names())}, or the path of a YAML file."
-    )
+    advice = nearest(name, preset_names()) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"
+    return f"{where}{shown(name)} is neither a preset nor a file.{advice}"
+
+
+def _suggested_file(path: Path) -> str:
+    """The nearest YAML file in the folder of a missing one, or the nearest preset; else what can be given."""
+    try:
+        files = {file.stem: file for file in path.parent.iterdir() if file.suffix in _SUFFIXES}
+    except OSError:  # there is no such folder
+        files = {}
+    if close := difflib.get_close_matches(path.stem, files, n=1):
+        return f" Did you mean {files[close[0]]}?"
+    return nearest(path.stem, preset_names(), 0.8) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"

@@ -10,7 +10,7 @@ from bytenet.decoding.options import decoding_with
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.sampling import Sampling
 from bytenet.lite.languages import check_direction
-from bytenet.lite.pretrained import pretrained_name
+from bytenet.lite.pretrained import name_or_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.model_file import ModelFile
 from bytenet.models import Ensemble
@@ -96,5 +96,4 @@ def _opened_reranker(
         batch_size=decoding.batch_size,
         row_factor=row_factor,
     )
-    name = pretrained_name(path) or os.fspath(path)
-    return Reranker(scorer, weight, decoding.length_penalty, decoding.length_penalty_rule, name)
+    return Reranker(scorer, weight, decoding.length_penalty, decoding.length_penalty_rule, name_or_path(path))

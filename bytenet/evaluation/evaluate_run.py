@@ -17,6 +17,7 @@ from bytenet.evaluation.metrics.likelihood import bits_per_character
 from bytenet.evaluation.metrics.misclassification import sentence_misclassification
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
+from bytenet.lite.pretrained import name_or_path
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
 from bytenet.trained_model import open_models
@@ -43,8 +44,8 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
     corpus = read_corpus(data)
     if data is not own and (languages := (corpus.source_language, corpus.target_language)) != own.languages:
         raise InputError(
-            f"The corpus {corpus.name} has pairs from {' to '.join(languages)}, but {model.path} translates "
-            f"{' to '.join(own.languages)}."
+            f"The corpus {corpus.name} has pairs from {' to '.join(languages)}, but "
+            f"{name_or_path(model.path)} translates {' to '.join(own.languages)}."
         )
     pairs = getattr(corpus, split)
     if not pairs:
@@ -76,7 +77,8 @@ def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfi
             is_known = in_card in {entry.name for entry in available()} - {*USERS_CORPORA}
             how = f"It learned from {in_card}: add --corpus {in_card}" if is_known else "Name one with --corpus"
             raise InputError(
-                f"{model.path} does not say which corpus to read. {how}, or give files with --source and --reference."
+                f"{name_or_path(model.path)} does not say which corpus to read. {how}, or give files with --source and "
+                "--reference."
             )
     elif corpus_name is None or corpus_name == data.corpus:
         return data

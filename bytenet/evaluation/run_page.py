@@ -5,7 +5,9 @@ import os
 import shlex
 from pathlib import Path
 
+from bytenet.config import DataConfig
 from bytenet.csv_log import read_csv_log
+from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
@@ -34,7 +36,8 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
     evaluations = saved_evaluations(folder.evaluation, folder.model_sha256)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not evaluations:
-        command = f"bytenet evaluate {shlex.quote(str(folder.path))}"
+        split = " --split validation" if _lacks_test_pairs(folder.config.data) else ""
+        command = f"bytenet evaluate {shlex.quote(str(folder.path))}{split}"
         missing.append(f"the scores of its present model on a test set (written by `{command}`)")
     if missing:
         raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
@@ -52,6 +55,11 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         ) from None
     sections += [_evaluation(folder.evaluation, name, evaluation) for name, evaluation in evaluations.items()]
     write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
+
+
+def _lacks_test_pairs(data: DataConfig) -> bool:
+    """Whether a corpus of the user's files has validation pairs, and no test pairs."""
+    return data.corpus in USERS_CORPORA and data.test_source is None and data.validation_source is not None
 
 
 def _training(folder: RunFolder, metrics: dict[str, list[float]]) -> str:

@@ -3,6 +3,7 @@
 import os
 
 from bytenet.errors import InputError
+from bytenet.lite.pretrained import name_or_path
 
 #: Languages that write no blank after a sentence.
 WITHOUT_BLANKS = frozenset({"ja", "zh"})
@@ -30,6 +31,6 @@ def check_direction(
     """
     if languages != expected:
         raise InputError(
-            f"{role}: {path} translates {' to '.join(languages)}; expected a model from {' to '.join(expected)}."
-            f"{advice}"
+            f"{role}: {name_or_path(path)} translates {' to '.join(languages)}; expected a model from "
+            f"{' to '.join(expected)}.{advice}"
         )

@@ -40,6 +40,11 @@ def pretrained_name(path: str | os.PathLike[str]) -> str | None:
     return path.stem if path.stem in pretrained_names() and path == pretrained_path(path.stem) else None
 
 
+def name_or_path(path: str | os.PathLike[str]) -> str:
+    """What a message calls a model: the name of a pretrained model, or the path of another."""
+    return pretrained_name(path) or os.fspath(path)
+
+
 def is_pretrained(name: str | os.PathLike[str]) -> bool:
     """Whether a name stands for a pretrained model. A file or the folder of a run with that name comes first."""
     has_path = os.path.isfile(name) or os.path.isfile(os.path.join(name, "config.yaml"))

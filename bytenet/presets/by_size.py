@@ -11,7 +11,7 @@ from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.errors import ConfigError
 from bytenet.lite.pretrained import is_pretrained, pretrained_names
-from bytenet.presets.expectations import measurement, scores_at_the_end
+from bytenet.presets.expectations import measurement
 from bytenet.trained_model import open_model
 
 logger = logging.getLogger("bytenet.presets")
@@ -25,7 +25,10 @@ _CONVS2S_PAIRS = {f"{preset}-{_CONVS2S}": number for preset, number in _PAIRS.it
 _START_PAIRS = {f"{preset}-start": number for preset, number in _PAIRS.items()}  # for a start of another family
 _ADVICE_FOR_STARTS = (
     "Its learning rate and its epochs are for random weights. A trained model usually needs less: try "
-    "training.learning_rate=5e-4."
+    "training.learning_rate=5e-4"
+)
+_ADVICE_TO_START = (
+    "A pretrained model has these languages: to start from it, set training.start={model} (preset {preset})"
 )
 
 
@@ -34,11 +37,15 @@ class SizedConfig(NamedTuple):
 
     Attributes:
         config: the configuration.
-        choice: the chosen preset and why, why none was chosen, or the chosen corpus, for people; None if all was named.
+        choice: the chosen preset and advice, why none was chosen, or the chosen corpus, for people, in short lines;
+            None if all was named.
+        expectation: what the chosen preset reached in a training, for people; None if no preset was chosen, or if it
+            was not measured.
     """
 
     config: Config
     choice: str | None
+    expectation: str | None = None
 
 
 def load_sized_config(
@@ -113,18 +120,19 @@ def _with_preset(sources: ConfigSources) -> SizedConfig:
     number = number_of_pairs(sources.data_config())
     preset = _nearest_preset(number, presets)
     why = f" (not {_nearest_preset(number, _CONVS2S_PAIRS)}, because {reason})" if reason else ""
-    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used{why}."
+    lines = [f"{number:,} pairs: preset {preset}{why}"]
+    measurements = [measurement(preset, start)]
     sized = sources.config(preset)
     if start is None:
-        choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
         if not sources.names_length:
-            choice += _advice_for_few_pairs(number, presets[preset], sized.training.epochs)
-        choice += _advice_to_start(sources, number)
-    elif reason:
-        choice += f" {measurement(preset, start) or 'It has not been measured with this start.'}"
-    elif sources.value("training.learning_rate") is None:
-        choice += f" {_ADVICE_FOR_STARTS}"
-    return SizedConfig(sized, choice)
+            lines += _advice_for_few_pairs(number, presets[preset], sized.training.epochs)
+        if model := _pretrained_start(sources):
+            preset_for_start = _nearest_preset(number, _START_PAIRS)
+            lines.append(_ADVICE_TO_START.format(model=model, preset=preset_for_start))
+            measurements.append(measurement(preset_for_start, model))
+    elif not reason and sources.value("training.learning_rate") is None:
+        lines.append(_ADVICE_FOR_STARTS)
+    return SizedConfig(sized, "\n".join(lines), "\n".join(filter(None, measurements)) or None)
 
 
 def _reason_for_bytenet(sources: ConfigSources) -> str | None:
@@ -155,8 +163,8 @@ def _check_some_preset_allows(sources: ConfigSources, presets: Iterable[str]) ->
         raise error
 
 
-def _advice_for_few_pairs(number: int, usual: int, epochs: int) -> str:
-    """Advice for a corpus that is much smaller than the preset is made for. It begins with a space. Empty for others.
+def _advice_for_few_pairs(number: int, usual: int, epochs: int) -> list[str]:
+    """A line of advice for a corpus that is much smaller than the preset is made for. None for others.
 
     Args:
         number: of pairs in the corpus.
@@ -164,39 +172,30 @@ def _advice_for_few_pairs(number: int, usual: int, epochs: int) -> str:
         epochs: of the preset.
     """
     if number * _FEW > usual:
-        return ""
-    return (
-        f" Expect lower scores with {number:,} pairs. An epoch of them has fewer steps. For as many steps as with "
-        f"{usual:,} pairs, set training.epochs={round(epochs * usual / max(number, 1))}."
-    )
+        return []
+    as_many = round(epochs * usual / max(number, 1))
+    return [f"Few pairs: set training.epochs={as_many} for as many steps as with {usual:,} pairs"]
 
 
-def _advice_to_start(sources: ConfigSources, number: int) -> str:
-    """Advice to start from a pretrained model of the same languages. It begins with a space. Empty if there is none.
+def _pretrained_start(sources: ConfigSources) -> str | None:
+    """A pretrained model of the same languages, from which a training can start; None if there is none.
 
     Own text must name its languages.
 
     Args:
         sources: without a start.
-        number: of pairs in the corpus.
     """
     from bytenet.datasets.corpora.entry import USERS_CORPORA
 
     data = sources.data_config()
     names_languages = sources.value("data.source_language") and sources.value("data.target_language")
     if data.corpus in USERS_CORPORA and not names_languages:
-        return ""
-    preset = _nearest_preset(number, _START_PAIRS)
+        return None
     for name in filter(is_pretrained, pretrained_names()):
         config = open_model(name).config
         if config.data.languages == data.languages and sources.misfit(config.model.family) is None:
-            reached = scores_at_the_end(preset, name)
-            scores = f"The preset {preset} is then used. With this start, it reached {reached}."
-            return (
-                f" Training can start from the pretrained model {name}: --set training.start={name}. "
-                f"{scores if reached else 'This was not measured.'}"
-            )
-    return ""
+            return name
+    return None
 
 
 def _why_no_preset(sources: ConfigSources) -> str:

@@ -48,6 +48,7 @@ class MeasuredTraining:
         scored: which translations the scores are of, and what else the scores depend on.
         reached: in the order of the minutes. The last one is the end of the training.
         start: the value of `training.start`; None if the training began with random weights.
+        trained_on: the training pairs, in few words.
     """
 
     machine: str
@@ -55,6 +56,7 @@ class MeasuredTraining:
     scored: str
     reached: tuple[ReachedScores, ...]
     start: str | None = None
+    trained_on: str = "the corpus of the preset"
 
 
 def measured(preset: str) -> MeasuredTraining | None:
@@ -76,20 +78,26 @@ def expectation(preset: str, overrides: Iterable[str] = ()) -> str | None:
     start = changed.pop("training.start", None)
     if changed.keys() - _SAME_SCORES:
         return None
-    texts = [_sentences("What to expect", preset, start), _better_presets(preset) if start is None else None]
+    texts = [_sentences(preset, start), _better_presets(preset) if start is None else None]
     return " ".join(text for text in texts if text) or None
 
 
 def measurement(preset: str, start: str | None = None) -> str | None:
-    """What a preset reached without further settings, for people, or None if it was not measured.
+    """What a preset reached at the end without further settings, in a line, or None if it was not measured.
 
     Args:
         preset: its name.
         start: the value of `training.start`.
     """
-    beginning = "With this preset alone" if start is None else f"With this preset and training.start={start} alone"
-    text = _sentences(beginning, preset, start)
-    return None if text is None else f"{text} Other text has other scores."
+    figures = _figures(preset, start)
+    if figures is None:
+        return None
+    end = figures.reached[-1]
+    how = f"preset {preset}" if start is None else f"preset {preset} with training.start={start}"
+    return (
+        f"On {figures.trained_on}, {how} reached {end.bleu:.1f} BLEU in {end.minutes} minutes on {figures.machine}. "
+        "Other text has other scores (docs/results.md)."
+    )
 
 
 def scores_at_the_end(preset: str, start: str | None = None) -> str | None:
@@ -99,8 +107,8 @@ def scores_at_the_end(preset: str, start: str | None = None) -> str | None:
         preset: its name.
         start: the value of `training.start`.
     """
-    figures = measured(preset)
-    if figures is None or figures.start != start:
+    figures = _figures(preset, start)
+    if figures is None:
         return None
     end = figures.reached[-1]
     return f"{end.bleu:.1f} BLEU after {end.minutes} minutes on {figures.machine} ({figures.scored})"
@@ -111,12 +119,18 @@ def _better_presets(preset: str) -> str | None:
     return f"Better settings for the same corpus: {'; '.join(better)}." if better else None
 
 
-def _sentences(beginning: str, preset: str, start: str | None) -> str | None:
+def _figures(preset: str, start: str | None) -> MeasuredTraining | None:
+    """The figures of a preset that were measured with this start, or None."""
     figures = measured(preset)
-    if figures is None or figures.start != start:
+    return figures if figures is not None and figures.start == start else None
+
+
+def _sentences(preset: str, start: str | None) -> str | None:
+    figures = _figures(preset, start)
+    if figures is None:
         return None
     reached = ", ".join(f"{row.bleu:.1f} BLEU after {row.minutes} minutes" for row in figures.reached)
     return (
-        f"{beginning}: {reached} (the end). Measured once, on {figures.machine}, with commit {figures.commit}: "
+        f"What to expect: {reached} (the end). Measured once, on {figures.machine}, with commit {figures.commit}: "
         f"{figures.scored}."
     )

@@ -43,6 +43,7 @@ class CorpusReport:
         alphabet: the characters of the training pairs; the most frequent come first.
         unseen: per held-out split, the characters that are not in the vocabulary, with their counts.
         suspicious: one entry for each reason, also if its count is 0. All training pairs that were read are examined.
+        suspicious_held_out: the same for the pairs of each held-out split.
         monolingual: by side ("source", "target"), the use of its monolingual text, if there is any.
     """
 
@@ -64,6 +65,7 @@ class CorpusReport:
     alphabet: tuple[CharacterCount, ...]
     unseen: dict[str, dict[str, int]]
     suspicious: tuple[SuspiciousPairs, ...]
+    suspicious_held_out: dict[str, tuple[SuspiciousPairs, ...]]
     monolingual: dict[str, MonolingualUse]
 
     @classmethod
@@ -102,6 +104,7 @@ class CorpusReport:
             alphabet=count_characters(train),
             unseen={split: unseen_characters(pairs, vocabulary) for split, pairs in held_out.items()},
             suspicious=find_suspicious(corpus.train),
+            suspicious_held_out={split: find_suspicious(pairs) for split, pairs in held_out.items()},
             monolingual={
                 side: monolingual_use(
                     lines, config, vocabulary, {split: getattr(pairs, side) for split, pairs in held_out.items()}
@@ -137,16 +140,10 @@ class CorpusReport:
             "vocabulary_size": self.vocabulary_size,
             "alphabet": [asdict(character) for character in self.alphabet],
             "unseen": self.unseen,
-            "suspicious": [
-                {
-                    "reason": entry.reason,
-                    "count": entry.count,
-                    "examples": [
-                        {"line": line, "source": source, "target": target} for line, source, target in entry.examples
-                    ],
-                }
-                for entry in self.suspicious
-            ],
+            "suspicious": [entry.to_dict() for entry in self.suspicious],
+            "suspicious_held_out": {
+                split: [entry.to_dict() for entry in entries] for split, entries in self.suspicious_held_out.items()
+            },
             "monolingual": {side: asdict(text) for side, text in self.monolingual.items()},
         }
 

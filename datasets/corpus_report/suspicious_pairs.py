@@ -1,6 +1,7 @@
-"""Training pairs that may not be translations of each other."""
+"""Pairs that may not be translations of each other."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.pair_faults import EMPTY_SIDE, EQUAL_SIDES, too_uneven, uneven_sides
@@ -11,17 +12,22 @@ _SHOWN_PAIRS = 5
 
 @dataclass(frozen=True)
 class SuspiciousPairs:
-    """Training pairs that may not be translations of each other.
+    """Pairs of a split that may not be translations of each other.
 
     Attributes:
         reason: what is suspicious.
         count: number of pairs.
-        examples: the first pairs: line number among all training pairs (from 1), source, target.
+        examples: the first pairs: line number among all pairs of the split (from 1), source, target.
     """
 
     reason: str
     count: int
     examples: tuple[tuple[int, str, str], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, numbers and strings."""
+        examples = [{"line": line, "source": source, "target": target} for line, source, target in self.examples]
+        return {"reason": self.reason, "count": self.count, "examples": examples}
 
 
 def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:

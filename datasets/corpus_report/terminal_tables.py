@@ -9,6 +9,7 @@ from rich.text import Text
 from bytenet.datasets.corpora import CorpusEntry
 from bytenet.datasets.corpus_report.alphabet import RARE_BELOW, CharacterCount
 from bytenet.datasets.corpus_report.corpus_report import CorpusReport
+from bytenet.datasets.text.pair_faults import EMPTY_SIDE
 from bytenet.errors import cut
 
 _BAR_CHARS = 40
@@ -35,7 +36,7 @@ def print_corpora(entries: Sequence[CorpusEntry], console: Console) -> None:
     for entry in entries:
         sizes = ", ".join(f"{split} {count:,}" for split, count in entry.pairs.items())
         facts = {
-            "languages": ", ".join(entry.languages) or "any",
+            "languages": entry.languages_in_words,
             "pairs": sizes,
             "licence": entry.licence,
             "home page": entry.homepage,
@@ -82,7 +83,22 @@ def _print_head(report: CorpusReport, console: Console) -> None:
         for split, count in counts.items():
             if count:
                 _say(console, f"warning: {count:,} pairs of {split} {what}, so its scores will be too good")
+    _warn_of_empty_sides(report, console)
     console.print()
+
+
+def _warn_of_empty_sides(report: CorpusReport, console: Console) -> None:
+    """Held-out pairs are all kept, so those with an empty side change the scores."""
+    for split, entries in report.suspicious_held_out.items():
+        for entry in entries:
+            if entry.reason == EMPTY_SIDE and entry.count:
+                first, *_ = entry.examples
+                pairs, have = ("pair", "has") if entry.count == 1 else ("pairs", "have")
+                _say(
+                    console,
+                    f"warning: {entry.count:,} {pairs} of {split} {have} an empty side (the first is pair {first[0]}). "
+                    "They change the scores: complete them, or remove their lines from both files",
+                )
 
 
 def _print_lengths(report: CorpusReport, console: Console) -> None:
@@ -148,12 +164,16 @@ def _why(item: CharacterCount) -> str:
 
 
 def _print_suspicious(report: CorpusReport, console: Console) -> None:
-    _say(console, "Suspicious training pairs", "bold")
-    for entry in report.suspicious:
-        _say(console, f"{entry.reason}: {entry.count:,}")
-        for line, source, target in entry.examples:
-            sides = (cut(visible(text), _PAIR_CHARS) for text in (source, target))
-            _say(console, f"  pair {line}: {' | '.join(sides)}")
+    by_split = {"training": report.suspicious, **report.suspicious_held_out}
+    for number, (split, entries) in enumerate(by_split.items()):
+        if number:
+            console.print()
+        _say(console, f"Suspicious {split} pairs", "bold")
+        for entry in entries:
+            _say(console, f"{entry.reason}: {entry.count:,}")
+            for line, source, target in entry.examples:
+                sides = (cut(visible(text), _PAIR_CHARS) for text in (source, target))
+                _say(console, f"  pair {line}: {' | '.join(sides)}")
 
 
 def _print_monolingual(report: CorpusReport, console: Console) -> None:

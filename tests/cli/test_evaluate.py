@@ -151,7 +151,7 @@ def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, few_n
 
 
 def test_a_model_file_needs_a_corpus_or_files(shipped, invoke):
-    with pytest.raises(InputError, match=r"de-en.bytenet does not say which corpus to read. Name one with --corpus"):
+    with pytest.raises(InputError, match=r"^de-en does not say which corpus to read. Name one with --corpus"):
         invoke(evaluate, "de-en")
 
 

@@ -82,8 +82,18 @@ WITHOUT_TENSORFLOW = [
     (["train", "numbers", "--set", "training.epoch=5", "--run", "nowhere"], 2),
     (["train", "numbers", "--set", "training.epochs=0", "--run", "nowhere"], 2),
     (["train", "--resume", "--run", "nowhere"], 1),
+    (["train", "numbers", "--set", "training.start=en-de", "--run", "nowhere"], 1),
     (["translate"], 2),
+    (["translate", "de-en", "en-de"], 1),
+    (["translate", "de-en", "--length-penalty", "1", "--beam-size", "1"], 2),
+    (["average", "nowhere", "out"], 1),
+    (["average", "de-en", "out"], 1),
+    (["export", "de-en", "x.foo"], 1),
+    (["export", "de-en", "x.bytenet", "--length-penalty", "1", "--beam-size", "1"], 2),
+    (["attention", "de-en", "--text", "ein Hund"], 2),
+    (["report", "de-en"], 1),
     (["evaluate"], 2),
+    (["evaluate", "de-en", "--length-penalty", "1", "--beam-size", "1"], 2),
     (["score"], 2),
     (["data"], 2),
     (["data", "shard"], 2),
@@ -142,6 +152,15 @@ def test_help_and_wrong_arguments_do_not_import_tensorflow(ends, arguments, exit
     assert errors.splitlines()[-1] == "IMPORTED"
     assert "Traceback" not in errors
     assert files == []
+
+
+def test_a_pretrained_model_is_called_by_its_name(ends):
+    both = ends["translate", "de-en", "en-de"][1].splitlines()
+    assert both[-2] == (
+        "Error: en-de cannot translate together with de-en: en-de translates en to de; expected a model from de to en."
+    )
+    for verb, *more in (["report"], ["average", "out"]):
+        assert f"Error: de-en is a pretrained model; `bytenet {verb}` needs the folder" in ends[verb, "de-en", *more][1]
 
 
 def test_help_names_every_subcommand_and_goes_to_stdout(command):

@@ -63,7 +63,9 @@ def test_a_name_translates_with_litert_and_as_the_file_does(shipped, invoke):
 
 @pytest.mark.parametrize("options", [["--beam-size", "2"], ["--engine", "full"], ["--window", "7"]])
 def test_tensorflow_translates_where_litert_cannot(options, shipped, invoke):
-    assert "(TensorFlow, beam size" in invoke(translate, "de-en", *options, stdin=b"ein\n").stderr
+    said = invoke(translate, "de-en", *options, stdin=b"ein\n").stderr
+    assert "(TensorFlow, beam size" in said
+    assert said.startswith(f"Loading TensorFlow, because {options[0]} is given.") is (options[0] != "--engine")
 
 
 def test_litert_ranks_with_a_model_that_it_can_score_with(shipped, run_folder, invoke, tmp_path):

@@ -135,7 +135,7 @@ def test_a_corpus_can_take_the_place_of_a_preset(monkeypatch, tmp_path):
     monkeypatch.setattr("bytenet.profiling.traces.capture.capture_training", capture)
     result = CliRunner().invoke(profile, ["--set", "data.corpus=digits", "--out", str(tmp_path / "profile")])
     assert str(result.exception) == "that is enough"
-    assert "No preset is named." in result.stderr
+    assert "pairs: preset " in result.stderr
     assert captured == {tmp_path / "profile" / "training": "digits"}
 
 

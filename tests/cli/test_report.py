@@ -7,7 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from bytenet.cli.report import report
-from bytenet.errors import InputError
+from bytenet.config import load_config
+from bytenet.datasets import Vocabulary
+from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation import Evaluation, Score
 from bytenet.run_folder import RunFolder
 
@@ -51,6 +53,18 @@ def written(run, evaluation, invoke):
         return (run.path / "report.md").read_text(encoding="utf-8")
 
     return written
+
+
+@pytest.mark.parametrize(
+    ("settings", "option"),
+    [(["data.validation_source=de", "data.validation_target=en"], " --split validation"), ([], "")],
+)
+def test_a_run_without_test_pairs_is_to_be_evaluated_on_validation_pairs(settings, option, invoke, tmp_path):
+    files = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
+    config = load_config("pairs-2k", [*files, *settings])
+    run = RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["eins"]))
+    with pytest.raises(MissingFileError, match=rf"written by `bytenet evaluate {run.path}{option}`"):
+        invoke(report, run.path)
 
 
 def test_time_of_a_short_run_is_in_seconds(run, written):

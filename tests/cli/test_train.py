@@ -11,7 +11,7 @@ from bytenet.cli.train import train
 from bytenet.config import ConfigSources, load_config
 from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
-from bytenet.errors import ConfigError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.presets.by_size import _CONVS2S_PAIRS
 from bytenet.run_folder import RunFolder
 
@@ -71,7 +71,7 @@ def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
         Path(name).write_text("a\n" * 9000)
     settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
     result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
-    assert "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used." in result.stderr
+    assert "9,000 pairs: preset pairs-10k-convs2s\nOn 10,000 captions, preset pairs" in result.stderr
     config = ConfigSources.read(None, settings).config("pairs-10k-convs2s")
     assert asked == [(config, Path("runs/a"), False)]
 
@@ -91,6 +91,21 @@ def test_a_preset_with_measured_figures_says_what_to_expect(train_command):
     for changed in (["multi30k-attention", "--set", "model.dim=64"], ["multi30k-luong"], ["numbers"]):
         result, _ = train_command(*changed, "--run", "runs/a")
         assert result.stderr == ""
+
+
+def test_a_folder_in_use_is_refused_before_the_corpus_is_read_and_before_a_message(train_command, monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    RunFolder.create("runs/a", load_config("digits"), Vocabulary.from_texts(["eins"]))
+    with pytest.raises(InputError, match="runs/a holds a run already"):
+        train_command("--set", "data.corpus=nowhere", "--run", "runs/a")
+    monkeypatch.setenv("TF_CONFIG", "{}")  # another worker may have made the folder
+    assert len(train_command("digits", "--run", "runs/a")[1]) == 1
+
+
+def test_a_setting_that_must_stay_is_refused_before_the_training_begins(train_command):
+    RunFolder.create("runs/a", load_config("digits"), Vocabulary.from_texts(["eins"]))
+    with pytest.raises(InputError, match=r"model\.dim was \d+ and is 64"):
+        train_command("--resume", "--run", "runs/a", "--set", "model.dim=64")
 
 
 def test_resume_with_a_preset_uses_the_preset(train_command):

@@ -194,7 +194,11 @@ def test_file_without_its_other_side_is_refused(yaml_file):
     ("name", "error", "message"),
     [
         ("nombers", ConfigError, r"'nombers' is neither a preset nor a file\. Did you mean numbers\?"),
-        ("qqqqq", ConfigError, r"Give one of the presets digits, digits-attention, digits-semi, "),
+        (
+            "qqqqq",
+            ConfigError,
+            r"Give the path of a YAML file, or one of the presets digits, digits-attention, digits-semi, ",
+        ),
         ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
         ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
     ],
@@ -203,6 +207,25 @@ def test_unknown_preset_or_file_is_refused(name, error, message, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=message):
         load_config(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("multi30k-atention", "'multi30k-atention' is neither a preset nor a file. Did you mean multi30k-attention?"),
+        ("my.yml", "There is no configuration file my.yml. Did you mean my.yaml?"),
+        ("runs/mmy.yaml", "There is no configuration file runs/mmy.yaml. Did you mean runs/my.yaml?"),
+        ("multi30k.yaml", "There is no configuration file multi30k.yaml. Did you mean multi30k?"),
+    ],
+)
+def test_a_similar_name_is_suggested_instead_of_all_names(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    for file in ("my.yaml", "runs/my.yaml"):
+        Path(file).touch()
+    with pytest.raises(ConfigError if name == "multi30k-atention" else MissingFileError) as raised:
+        load_config(name)
+    assert str(raised.value) == message
 
 
 def test_file_with_an_unknown_preset_is_refused(yaml_file):

@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("nine_thousand_pairs")
 def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkeypatch):
     monkeypatch.setattr("bytenet.presets.by_size.number_of_pairs", lambda data: pairs)
     for settings, family in (([], "-convs2s"), (["model.num_sets=2"], ""), (["training.start=de-en"], "-start")):
-        config, choice = load_sized_config(None, [*FILES, *settings])
-        assert f"With {pairs:,} pairs, the preset {preset}{family} is used" in choice
+        config, choice, _ = load_sized_config(None, [*FILES, *settings])
+        assert f"{pairs:,} pairs: preset {preset}{family}" in choice
         assert config == load_config(preset + family, [*FILES, *settings])
 
 
@@ -40,8 +40,8 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkey
     ],
 )  # fmt: skip
 def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
-    config, choice = load_sized_config(None, [*FILES, *settings])
-    assert "the preset pairs-10k-convs2s is used." in choice
+    config, choice, _ = load_sized_config(None, [*FILES, *settings])
+    assert choice == "9,000 pairs: preset pairs-10k-convs2s"
     assert config == load_config("pairs-10k-convs2s", [*FILES, *settings])
 
 
@@ -54,8 +54,8 @@ def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
     ],
 )  # fmt: skip
 def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, reason):
-    config, choice = load_sized_config(None, [*FILES, setting])
-    assert f"the preset pairs-10k is used (not pairs-10k-convs2s, because {reason})." in choice
+    config, choice, _ = load_sized_config(None, [*FILES, setting])
+    assert choice == f"9,000 pairs: preset pairs-10k (not pairs-10k-convs2s, because {reason})"
     assert config == load_config("pairs-10k", [*FILES, setting])
 
 
@@ -71,16 +71,15 @@ def test_pairs_are_counted_before_the_limits_on_length():
 def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: None)
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
-    config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
-    assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used.")
-    assert choice.endswith("Its settings have not been measured yet.")
+    config, choice, expectation = load_sized_config("my.yaml", ["model.dropout=0.5"])
+    assert (choice, expectation) == ("9,000 pairs: preset pairs-10k-convs2s", None)
     preset = load_config("pairs-10k-convs2s", FILES)
     assert config.differences(preset) == [("model.dropout", 0.5, 0.2), ("training.epochs", 3, 22)]
 
 
 def test_settings_are_checked_together_with_those_of_the_chosen_preset():
     few = [*FILES, "data.max_train_pairs=2000"]
-    config, _ = load_sized_config(None, [*few, "model.source_attention=window", "model.attention_heads=6"])
+    config, *_ = load_sized_config(None, [*few, "model.source_attention=window", "model.attention_heads=6"])
     assert config.model.dim == 96  # the default, 128, cannot be divided into 6 heads
     with pytest.raises(ConfigError, match="attention_heads"):
         load_sized_config(None, [*few, "model.source_attention=window", "model.attention_heads=7"])
@@ -97,50 +96,49 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
         "a machine", "0123456", "greedy", (ReachedScores(10, 5.5, 20.0), ReachedScores(20, 7.25, 25.0))
     )
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
-    _, choice = load_sized_config(None, FILES)
-    assert choice.startswith(
-        "No preset is named. With 9,000 pairs, the preset pairs-10k-convs2s is used. With this preset alone: "
+    _, choice, expectation = load_sized_config(None, FILES)
+    assert choice == "9,000 pairs: preset pairs-10k-convs2s"
+    assert expectation == (
+        "On the corpus of the preset, preset pairs-10k-convs2s reached 7.2 BLEU in 20 minutes on a machine. Other text "
+        "has other scores (docs/results.md)."
     )
-    assert choice.endswith(
-        "5.5 BLEU after 10 minutes, 7.2 BLEU after 20 minutes (the end). Measured once, on a machine, "
-        "with commit 0123456: greedy. Other text has other scores."
-    )
-    _, choice = load_sized_config(None, [*FILES, "training.start=de-en"])
+    from_start = [*FILES, "training.start=de-en"]
+    _, choice, expectation = load_sized_config(None, from_start)
     assert choice == (
-        "No preset is named. With 9,000 pairs, the preset pairs-10k-start is used (not pairs-10k-convs2s, because the "
-        "model of training.start is of the family bytenet). It has not been measured with this start."
+        "9,000 pairs: preset pairs-10k-start (not pairs-10k-convs2s, because the model of training.start is of the "
+        "family bytenet)"
     )
-    of_start = replace(figures, start="de-en")
+    assert expectation is None
+    of_start = replace(figures, start="de-en", trained_on="3,000 captions")
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: of_start)
-    _, choice = load_sized_config(None, [*FILES, "training.start=de-en"])
-    assert "). With this preset and training.start=de-en alone: 5.5 BLEU after 10 minutes, " in choice
-    _, choice = load_sized_config(None, FILES)
-    assert choice.endswith(" Its settings have not been measured yet.")
+    expectation = load_sized_config(None, from_start).expectation
+    assert expectation.startswith("On 3,000 captions, preset pairs-10k-start with training.start=de-en reached 7.2 ")
+    assert load_sized_config(None, FILES).expectation is None
 
 
 def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():
     few = [*FILES, "data.max_train_pairs=300"]
-    _, choice = load_sized_config(None, few)
-    assert choice.endswith(
-        "Expect lower scores with 300 pairs. An epoch of them has fewer steps. For as many steps as with 2,000 pairs, "
-        "set training.epochs=267."
-    )
+    _, choice, _ = load_sized_config(None, few)
+    assert choice.splitlines() == [
+        "300 pairs: preset pairs-2k-convs2s",
+        "Few pairs: set training.epochs=267 for as many steps as with 2,000 pairs",
+    ]
     for others in (["training.epochs=9"], ["data.max_train_pairs=1500"], ["training.start=de-en"]):
-        _, choice = load_sized_config(None, [*few, *others])
-        assert "Expect lower" not in choice
+        _, choice, _ = load_sized_config(None, [*few, *others])
+        assert "Few pairs" not in choice
 
 
 def test_overrides_may_change_the_model_of_the_chosen_preset():
     Path("my.yaml").write_text(CORPUS)
-    config, choice = load_sized_config("my.yaml", ["model.dim=64"])
+    config, choice, _ = load_sized_config("my.yaml", ["model.dim=64"])
     assert "pairs-10k-convs2s" in choice
     assert (config.model.dim, config.model.attention_layers) == (64, (6,))
-    config, _ = load_sized_config("my.yaml", ["model.family=transformer"])
+    config, *_ = load_sized_config("my.yaml", ["model.family=transformer"])
     assert (config.model.family, config.model.dropout) == ("transformer", 0.25)
 
 
 def test_overrides_alone_may_name_a_corpus():
-    config, choice = load_sized_config(None, FILES)
+    config, choice, _ = load_sized_config(None, FILES)
     assert "pairs-10k-convs2s" in choice
     assert config == load_config("pairs-10k-convs2s", FILES)
 
@@ -153,7 +151,7 @@ def test_overrides_alone_may_name_a_corpus():
 )  # fmt: skip
 def test_semi_supervised_settings_say_why_no_preset_is_chosen(text, overrides):
     Path("my.yaml").write_text(text)
-    config, choice = load_sized_config("my.yaml", overrides)
+    config, choice, _ = load_sized_config("my.yaml", overrides)
     assert config == load_config("my.yaml", overrides)
     assert choice.startswith("No preset is chosen, because settings of semi_supervised are named")
     assert load_sized_config("my.yaml", [*overrides, "training.epochs=3"]).choice is None
@@ -162,7 +160,7 @@ def test_semi_supervised_settings_say_why_no_preset_is_chosen(text, overrides):
 def test_a_file_with_a_preset_keeps_its_meaning():
     Path("my.yaml").write_text(f"preset: numbers\n{CORPUS}model: {{dim: 64}}\n")
     for overrides in ([], ["semi_supervised.enabled=true"]):
-        assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+        assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None, None)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +172,7 @@ def test_a_file_with_a_preset_keeps_its_meaning():
 )  # fmt: skip
 def test_a_file_with_a_size_says_why_no_preset_is_chosen(model, named):
     Path("my.yaml").write_text(f"{CORPUS}model: {{{model}}}\n")
-    config, choice = load_sized_config("my.yaml")
+    config, choice, _ = load_sized_config("my.yaml")
     assert config == load_config("my.yaml")
     assert choice.startswith(f"No preset is chosen, because my.yaml sets {named}; other settings have their defaults.")
     assert load_sized_config("my.yaml", run_config="my.yaml").choice is None
@@ -183,7 +181,7 @@ def test_a_file_with_a_size_says_why_no_preset_is_chosen(model, named):
 @pytest.mark.parametrize("text", ["", "training: {epochs: 3}\n"])
 def test_a_file_without_a_corpus_says_which_one_is_used(text):
     Path("my.yaml").write_text(text)
-    config, choice = load_sized_config("my.yaml")
+    config, choice, _ = load_sized_config("my.yaml")
     assert config == load_config("my.yaml")
     assert choice == "No corpus is named (data.corpus), so the demo corpus numbers is used."
     assert load_sized_config("my.yaml", run_config="my.yaml").choice is None
@@ -222,15 +220,15 @@ def test_known_languages_are_not_warned_of(caplog):
 def test_the_configuration_of_a_run_and_presets_keep_their_meaning():
     config = load_config("multi30k")
     Path("config.yaml").write_text(config.to_yaml())
-    assert load_sized_config("config.yaml") == (config, None)
-    assert load_sized_config("multi30k") == (config, None)
+    assert load_sized_config("config.yaml") == (config, None, None)
+    assert load_sized_config("multi30k") == (config, None, None)
 
 
 def test_a_run_that_goes_on_keeps_its_settings():
     Path("my.yaml").write_text(CORPUS)
     begun = load_config("my.yaml", ["model.dim=24", "training.epochs=7"])
     Path("config.yaml").write_text(begun.to_yaml())
-    config, choice = load_sized_config("my.yaml", ["training.epochs=8"], run_config="config.yaml")
+    config, choice, _ = load_sized_config("my.yaml", ["training.epochs=8"], run_config="config.yaml")
     assert choice is None
     assert config.differences(begun) == [("training.epochs", 8, 7)]
 

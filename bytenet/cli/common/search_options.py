@@ -1,11 +1,14 @@
 """Options of the search for translations, which several commands have."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bytenet.cli.common.number_range import NumberRange
+
+if TYPE_CHECKING:
+    from bytenet.config import DecodingConfig
 
 NOT_FOR_LITE = (
     "With --engine lite, the options of the search are those of the export, except --rerank-with and --rerank-weight. "
@@ -96,6 +99,21 @@ def reranking_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in _RERANKING}
 
 
-def needs_full_engine(options: Mapping[str, Any]) -> bool:
-    """Whether an option of the search is given that only TensorFlow has. A file for LiteRT has those of its export."""
-    return any(value is not None for name, value in options.items() if name not in _RERANKING)
+def options_of_full_engine(options: Mapping[str, Any]) -> list[str]:
+    """The given options of the search that only TensorFlow has. A file for LiteRT has those of its export."""
+    return [name for name, value in options.items() if value is not None and name not in _RERANKING]
+
+
+def check_search(decoding: "DecodingConfig", options: Mapping[str, Any]) -> "DecodingConfig":
+    """The search of a model with the given options. Call it before the import of TensorFlow, which takes long.
+
+    Args:
+        decoding: the search of the model's configuration.
+        options: of the command.
+
+    Raises:
+        ConfigError: an option has a value that is not allowed, or no effect.
+    """
+    from bytenet.decoding.options import decoding_with
+
+    return decoding_with(decoding, {name: value for name, value in options.items() if name != "jit_compile"})

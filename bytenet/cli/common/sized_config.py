@@ -37,7 +37,7 @@ def read_sized_config(preset_or_file: str | None, overrides: Sequence[str]) -> "
     from bytenet.config.settings_without_effect import settings_without_effect
     from bytenet.presets.by_size import load_sized_config
 
-    config, choice = load_sized_config(preset_or_file, overrides)
+    config, choice, _ = load_sized_config(preset_or_file, overrides)
     for line in (*([choice] if choice else []), *(f"warning: {line}" for line in settings_without_effect(config))):
         say(line)
     return config

@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from bytenet.cli.common.given_option import given_option
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, search_options
+from bytenet.cli.common.search_options import NOT_FOR_LITE, options_of_full_engine, search_options
 from bytenet.cli.common.translation_progress import translation_progress
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
@@ -21,7 +22,7 @@ from bytenet.lite.archive import is_model_file
 from bytenet.lite.empty_translations import EmptyTranslations
 from bytenet.lite.lines import decoded_lines, formatted, lines_in_words, message_on_limit
 from bytenet.lite.lines_by_sentence import LinesBySentence
-from bytenet.lite.pretrained import is_pretrained
+from bytenet.lite.pretrained import is_pretrained, pretrained_names
 from bytenet.lite.reranking import explaining_missing_reranker
 from bytenet.lite.unknown_characters import UnknownCharacters
 
@@ -94,6 +95,7 @@ def translate(
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
     names, input_path = _models_and_file(paths)
+    _check_no_text_file(names)
     if output == _STANDARD:
         output = None
     if input_path is None and sys.stdin is None:
@@ -165,6 +167,19 @@ def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | 
     return paths, None
 
 
+def _check_no_text_file(models: tuple[Path, ...]) -> None:
+    """Raise a UsageError if a file in the place of a model cannot be one. A settings file has another message."""
+    for model in models:
+        if os.path.isfile(model) and not is_model_file(model) and model.suffix not in (".yaml", ".yml"):
+            name, *_ = pretrained = pretrained_names() or ["MODEL"]
+            example = f"bytenet translate {name} {shlex.quote(str(model))}"
+            place = "The first argument is the model" if model == models[0] else "Give one FILE, as the last argument"
+            raise click.UsageError(
+                f"{model} is not a model. {place}, for example: {example}. A model is a pretrained model "
+                f"({', '.join(pretrained)}), a .bytenet file, or the folder of a run."
+            )
+
+
 def _engine(
     name: str | None,
     models: tuple[Path, ...],
@@ -175,10 +190,12 @@ def _engine(
     options: dict[str, Any],
 ) -> Engine:
     """The engine of a name, or the one that suits the models and the options."""
+    from bytenet.model_file import ModelFile
     from bytenet.trained_model import find_model
 
     paths = [find_model(model) for model in models]
-    needs_full = needs_full_engine(options) or dictionary is not None or window not in (None, 1)
+    needs_full = options_of_full_engine(options)
+    needs_full += ["dictionary"] * (dictionary is not None) + ["window"] * (window not in (None, 1))
     if name == "lite" and needs_full:
         raise click.UsageError(NOT_FOR_LITE)
     reranker, weight = None, options["rerank_weight"]
@@ -187,7 +204,11 @@ def _engine(
             reranker = find_model(options["rerank_with"])
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
         return lite_engine(paths, n_best, reranker, weight)
-    return full_engine(paths, n_best, dictionary, window, options)
+    could_be_lite = (
+        name is None and len(needs_full) > 0 and suits_lite(paths, lines) and ModelFile(paths[0]).has_weights
+    )
+    instead_of_lite = given_option(click.get_current_context(), needs_full) if could_be_lite else None
+    return full_engine(paths, n_best, dictionary, window, options, instead_of_lite)
 
 
 def _is_input(output: Path, input_path: Path | None) -> bool:

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from bytenet.cli.common.messages import say
+from bytenet.cli.common.search_options import check_search
 from bytenet.cli.translate.dictionary import read_dictionary
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -55,22 +57,32 @@ def suits_lite(
 
 
 def full_engine(
-    paths: Sequence[Path], n_best: int, dictionary: Path | None, window: int | None, options: dict[str, Any]
+    paths: Sequence[Path],
+    n_best: int,
+    dictionary: Path | None,
+    window: int | None,
+    options: dict[str, Any],
+    instead_of_lite: str | None,
 ) -> Engine:
-    """Translation with TensorFlow."""
-    from bytenet.trained_model import open_model
+    """Translation with TensorFlow.
 
-    models = [open_model(path) for path in paths]
-    decoding = models[0].config.decoding
-    samples = decoding.samples if options["samples"] is None else options["samples"]
-    beam_size = options["beam_size"] or decoding.beam_size
+    Args:
+        paths: of run folders and model files.
+        n_best, dictionary, window: of the command.
+        options: of the search.
+        instead_of_lite: the option because of which LiteRT does not translate; None if it could not anyway.
+    """
+    from bytenet.trained_model import open_models
+
+    models = open_models(paths)
+    decoding = check_search(models[0].config.decoding, options)
+    samples, beam_size, replaces_unknown = decoding.samples, decoding.beam_size, decoding.replace_unknown
     _check_n_best(n_best, "--samples" if samples else "--beam-size", samples or beam_size)
     entries = read_dictionary(dictionary)
-    replaces_unknown = options["replace_unknown"]
-    if replaces_unknown is None:
-        replaces_unknown = decoding.replace_unknown
     if entries and not replaces_unknown:
         raise click.UsageError("--dictionary needs --replace-unknown.")
+    if instead_of_lite:
+        say(f"Loading TensorFlow, because {instead_of_lite} is given. LiteRT has only the options of the export ...")
 
     from bytenet.decoding import Translator
 

@@ -1,10 +1,8 @@
-"""Start of a training from the models of finished runs, and from model files."""
+"""Start of a training from the models of finished runs, and from model files. Nothing here imports TensorFlow."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
-
-import keras
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytenet.config import Config, DataConfig
 from bytenet.config.families.bytenet import ByteNetConfig
@@ -14,6 +12,9 @@ from bytenet.lite.languages import check_direction
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
 from bytenet.trained_model import open_model
+
+if TYPE_CHECKING:
+    import keras
 
 # These settings choose values of other settings, which are compared.
 _MAY_DIFFER = ("variant", "settings")
@@ -114,7 +115,7 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
     return replace(config, model=replace(model, **rates), data=data), source.vocabulary
 
 
-def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabulary: Vocabulary) -> None:
+def load_starts(translators: "Mapping[str, keras.Model]", config: Config, vocabulary: Vocabulary) -> None:
     """Give translators the weights of the models that they start from, if there are any.
 
     Args:
@@ -176,21 +177,22 @@ def _open(start: Start, data: DataConfig) -> RunFolder | ModelFile:
 def _check_direction(source: RunFolder | ModelFile, start: Start, data: DataConfig) -> None:
     """Raise an InputError if a start translates between other languages. Models of both directions have one shape."""
     languages = source.config.data.languages
+    advice = f" Leave out {start.setting} to train from random weights, or name a model of the same two languages."
     if isinstance(source, RunFolder):
-        advice = " If only the names of the languages are wrong, correct them in the config.yaml of that run."
-    else:
+        advice += " If only the names of its languages are wrong, correct them in the config.yaml of that run."
+    elif languages != start.languages[::-1]:
         reads_source = start.languages == (data.source_language, data.target_language)
         source_language, target_language = languages if reads_source else languages[::-1]
-        advice = (
-            " Only a model of the same two languages can be a start. If the names of yours are wrong, set "
-            f"data.source_language to {source_language} and data.target_language to {target_language}."
+        advice += (
+            f" Only if your text is in {source_language} and {target_language}, set data.source_language to "
+            f"{source_language} and data.target_language to {target_language}."
         )
     if languages == start.languages[::-1]:
         advice = f" Train a run of the other direction with --set data.reversed=true.{advice}"
     check_direction(source.path, languages, start.languages, start.setting, advice)
 
 
-def _load_start(model: keras.Model, source: RunFolder | ModelFile, added_sets: int) -> None:
+def _load_start(model: "keras.Model", source: RunFolder | ModelFile, added_sets: int) -> None:
     start = source.load_model()
     expected = source.config.model.with_added_sets(added_sets)
     differences = [

@@ -1,5 +1,7 @@
 """Translators that the tests of several modules share."""
 
+import os
+
 import pytest
 
 
@@ -17,7 +19,7 @@ def shared_translators(translators):
     make = Translator.from_run
 
     def from_run(*folders, **options):
-        key = (*(folder.path for folder in folders), repr(options))
+        key = (*map(os.fspath, folders), repr(options))
         if key not in translators:
             translators[key] = make(*folders, **options)
         return translators[key]

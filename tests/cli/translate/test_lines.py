@@ -124,6 +124,22 @@ def test_a_text_in_the_place_of_a_file_is_no_file(run_folder, invoke):
         invoke(translate, "Ein Satz " * 40)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["one.de"], "The first argument is the model, for example: bytenet translate de-en one.de. A model is a"),
+        (["de-en", "one.de", "two.de"], "Give one FILE, as the last argument, for example: bytenet translate de-en"),
+    ],
+)
+def test_a_text_file_in_the_place_of_a_model_is_named(arguments, message, invoke, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.de", "two.de"):
+        (tmp_path / name).write_bytes(TEXT)
+    result = invoke(translate, *arguments)
+    assert result.exit_code == 2
+    assert f"Error: one.de is not a model. {message}" in result.stderr
+
+
 def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):
     with pytest.raises(MissingFileError, match="nothing does not exist; expected the folder of a run"):
         invoke(translate, tmp_path / "nothing", stdin=TEXT)

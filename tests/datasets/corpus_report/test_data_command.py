@@ -40,7 +40,7 @@ def test_the_table_shows_everything(config_file):
 
 def test_json_is_the_whole_report_with_the_batches_of_the_preset_for_its_size(config_file):
     result = CliRunner().invoke(data, [config_file, "--json"], catch_exceptions=False)
-    config, _ = load_sized_config(config_file)
+    config, *_ = load_sized_config(config_file)
     assert json.loads(result.stdout) == json.loads(json.dumps(CorpusReport.from_config(config.data).to_dict()))
 
 
@@ -61,6 +61,16 @@ def test_list_shows_corpora_with_url_licence_and_checksum(arguments):
         assert part in result.stdout
     if "--json" in arguments:
         assert json.loads(result.stdout)[0]["name"] == "digits"
+
+
+def test_list_says_which_languages_a_corpus_has():
+    lines = CliRunner().invoke(data, ["--list"], catch_exceptions=False).stdout.split("\n")
+    languages = [line.removeprefix("  languages: ") for line in lines if line.startswith("  languages: ")]
+    assert languages == [
+        "English words to numerals", "any that num2words can spell", *["de, en"] * 4,
+        "English with cs or de in every year, with others in some years; any in files of your own", "de, en", "any",
+        "any",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -135,6 +145,24 @@ def test_held_out_pairs_that_are_training_pairs_give_a_warning(config):
     assert "warning: 7 pairs of validation are also training pairs" in console.export_text()
 
 
+def test_suspicious_held_out_pairs_are_counted_and_an_empty_side_gives_a_warning(config, data_folder):
+    sides = {"source": ["Hallo", "gleich", ""], "target": ["", "gleich", "x"]}
+    paths = {f"validation_{side}": str(data_folder(f"validation.{side}", lines)) for side, lines in sides.items()}
+    report = CorpusReport.from_config(replace(config, **paths))
+    console = Console(record=True, width=200, file=StringIO())
+    print_report(report, console)
+    said = console.export_text()
+    assert "warning: 2 pairs of validation have an empty side (the first is pair 1). They change the scores:" in said
+    assert "of test have" not in said
+    assert "Suspicious validation pairs\na side is empty: 2\n  pair 1: Hallo | \n  pair 3:  | x\nboth sides are" in said
+    assert "Suspicious test pairs\na side is empty: 0\n" in said
+    assert report.to_dict()["suspicious_held_out"]["validation"][1] == {
+        "reason": "both sides are equal",
+        "count": 1,
+        "examples": [{"line": 2, "source": "gleich", "target": "gleich"}],
+    }
+
+
 def test_monolingual_text_from_a_held_out_set_gives_a_warning(monolingual_config):
     console = Console(record=True, width=200, file=StringIO())
     print_report(CorpusReport.from_config(monolingual_config), console)
@@ -151,7 +179,7 @@ def test_a_corpus_can_be_named_by_a_setting_alone():
     result = CliRunner().invoke(data, ["--set", "data.corpus=digits", "--set", "data.num_train=40", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["name"] == "digits"
-    assert "No preset is named. With 40 pairs, the preset pairs-2k-convs2s is used." in result.stderr
+    assert result.stderr.startswith("40 pairs: preset pairs-2k-convs2s\nFew pairs: set training.epochs=")
 
 
 def test_settings_without_effect_are_named():
