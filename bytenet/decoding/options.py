@@ -56,7 +56,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     for name in [*of_ranking, *of_length] if changed.mbr else ():
         solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
         raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
-    # A reranker with one hypothesis is refused where it is chosen. The score of one sample has the length penalty.
+    # A reranker with one hypothesis is refused where it is chosen. One sample may have a length penalty, for its score.
     of_penalties = ["coverage_penalty", *(() if changed.samples else of_length)]
     for name in of_penalties if changed.num_hypotheses == 1 else ():
         if given.get(name):  # A penalty of 0 is none.

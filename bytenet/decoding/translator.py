@@ -22,7 +22,7 @@ from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.searches.sampling import Sampling
 from bytenet.errors import InputError
-from bytenet.lite.characters import check_length, name_of_line
+from bytenet.lite.characters import check_length, has_symbols, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import checked_lines
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -30,7 +30,7 @@ from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
 from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, Translation
-from bytenet.lite.white_space import is_blank, readable
+from bytenet.lite.white_space import readable
 from bytenet.models.translation_model import TranslationModel
 
 _BATCHES_IN_WINDOW = 16
@@ -215,8 +215,9 @@ class Translator:
 
         Yields:
             The hypotheses of each line, best first, but those without text last. So the only hypothesis may be empty
-            where the first of several is not. A blank line has one empty hypothesis. A line may have fewer than
-            `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
+            where the first of several is not. A blank line has one empty hypothesis. So has a line whose characters are
+            all unknown, if the vocabulary's rule drops them. A line may have fewer than `n_best`, if no more exist. A
+            line that is split has one; its score and log-probability are sums.
 
         Raises:
             ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1;
@@ -280,7 +281,7 @@ class Translator:
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
-        not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
+        not_blank = [index for index, ids in enumerate(encoded) if has_symbols(ids)]
         ranked = self.batch_search(
             [lines[i] for i in not_blank],
             [encoded[i] for i in not_blank],

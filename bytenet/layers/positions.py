@@ -58,10 +58,26 @@ class PositionEncoding(keras.layers.Layer):
         return inputs + ops.convert_to_tensor(self.table)[:length]
 
     def step(self, inputs, position):
-        """Add the vector of one position: float `(batch, channels)`; `position` is an int32 scalar."""
+        """Add the vector of one position.
+
+        Args:
+            inputs: float `(batch, channels)`.
+            position: from 0, an int or an int32 scalar; with "learned", below `max_length`. A tensor is not checked.
+
+        Returns:
+            float `(batch, channels)`.
+
+        Raises:
+            ValueError: `position` is an int without a learned vector.
+        """
         if self.kind == "none":
             return inputs
         if self.kind == "learned":
+            if isinstance(position, int) and not 0 <= position < self.max_length:
+                raise ValueError(
+                    f"The position is {position}, but the model has learned {self.max_length} positions; expected 0 to "
+                    f"{self.max_length - 1}. Write shorter targets, or train with a larger model.max_positions."
+                )
             return inputs + ops.cast(ops.take(ops.convert_to_tensor(self.table), position, axis=0), inputs.dtype)
         return inputs + ops.cast(self._waves(ops.cast(position, "float32")), inputs.dtype)
 

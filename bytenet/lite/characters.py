@@ -66,6 +66,14 @@ def check_length(num_symbols: int, longest: int | None, name: str = "A sentence"
         )
 
 
+def has_symbols(ids: Sized) -> bool:
+    """Whether an encoded line has more than the end symbol.
+
+    A blank line has not, see `readable`. Nor has a line whose characters are all dropped by the vocabulary's rule.
+    """
+    return len(ids) > 1
+
+
 def name_of_line(number: int, line: str) -> str:
     """A line in a message: its number, counted from 1, and its text, shortened."""
     return f"Line {number:,} ({shown(line)})"

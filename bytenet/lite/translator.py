@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.archive import SETTINGS
-from bytenet.lite.characters import check_length, name_of_line
+from bytenet.lite.characters import check_length, has_symbols, name_of_line
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.lines import checked_lines
@@ -20,7 +20,7 @@ from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation, without_text_last
-from bytenet.lite.white_space import is_blank, readable
+from bytenet.lite.white_space import readable
 
 
 class Translator:
@@ -86,8 +86,9 @@ class Translator:
 
         Yields:
             The hypotheses of each line, best first, but those without text last. So the only hypothesis may be empty
-            where the first of several is not. A blank line has one empty hypothesis. A line may have fewer than
-            `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
+            where the first of several is not. A blank line has one empty hypothesis. So has a line whose characters are
+            all unknown, if the vocabulary's rule drops them. A line may have fewer than `n_best`, if no more exist. A
+            line that is split has one; its score and log-probability are sums.
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.
@@ -113,10 +114,10 @@ class Translator:
             yield self._translate_line(number, line, n_best)
 
     def _translate_line(self, number: int, line: str, n_best: int) -> list[Translation]:
-        if is_blank(line):
-            return [BLANK]
         line = readable(line, self.characters.known)
         ids = self.characters.encode(line)
+        if not has_symbols(ids):
+            return [BLANK]
         check_length(len(ids), self.longest, name_of_line(number, line))
         num_ranked = n_best if self.reranker is None else self.beam_size
         result = self._model(source_ids=ids[None], n_best=np.int32(num_ranked))

@@ -41,8 +41,13 @@ def memory_of_targets(memory, source_ids, target_ids):
         memory: the memory of the sources, a nest of tensors whose first axis is the batch.
         source_ids: int32 `(batch, S)`.
         target_ids: int32 `(k * batch, T)`. If a number of rows is not known, k is 1.
+
+    Raises:
+        ValueError: the number of targets is known and no multiple of the number of sources.
     """
     sources, targets = source_ids.shape[0], target_ids.shape[0]
     if sources is None or targets is None or sources == targets:
         return memory
+    if not sources or targets % sources:
+        raise ValueError(f"{targets} targets for {sources} sources; expected the same number for each source.")
     return keras.tree.map_structure(lambda tensor: keras.ops.repeat(tensor, targets // sources, axis=0), memory)

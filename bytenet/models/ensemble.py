@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
+import keras
 from keras import ops
 
 from bytenet.config import ModelConfig
 from bytenet.models.translation_model import TranslationModel
 
 
+@keras.saving.register_keras_serializable("bytenet")
 class Ensemble(TranslationModel):
     """Models whose probabilities are averaged at each step. They may be of different families.
 
@@ -38,12 +40,15 @@ class Ensemble(TranslationModel):
             raise ValueError("A model that reads padding (mask_padding: false) cannot be a member of an ensemble.")
         super().__init__(members[0].config, sizes[0], name="ensemble")
         policies = [member.length_policy for member in members]
+        # Scale and offset are those of the first member: nothing reads them, because the ensemble has a
+        # `max_target_length` of its own.
         self.length_policy = replace(
             policies[0],
             rule="pair" if any(policy.pads_to_pair for policy in policies) else "unfold",
             longest=min((policy.longest for policy in policies if policy.longest is not None), default=None),
         )
         self.members = list(members)
+        self.built = True  # all weights are those of the members
 
     def encode(self, source_ids, training=False):
         return [member.encode(source_ids, training=training) for member in self.members]
@@ -92,6 +97,14 @@ class Ensemble(TranslationModel):
 
     def max_target_lengths(self, source_lengths):
         return reduce(ops.minimum, [member.max_target_lengths(source_lengths) for member in self.members])
+
+    def get_config(self):
+        """The members as configurations, for `from_config`."""
+        return {"members": [keras.saving.serialize_keras_object(member) for member in self.members]}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls([keras.saving.deserialize_keras_object(member) for member in config["members"]])
 
 
 def _log_mean_probability(logits: list):

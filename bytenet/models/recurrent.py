@@ -174,7 +174,7 @@ class RecurrentTranslator(TranslationModel):
         self.head.build((*symbols, outputs.get(config.decoder, config.dim)))
 
     def encode(self, source_ids, training=False):
-        """Encode sources: what the decoder remembers of them, see `bytenet.layers.recurrent`."""
+        """Encode sources: what the decoder remembers of them, see `RecurrentDecoder`."""
         order = reversed_order(source_ids) if self.config.reverse_source else None
         read_ids = source_ids if order is None else ops.take_along_axis(source_ids, order, axis=1)
         embedded = apply_dropout(self.source_dropout, self.source_embedding(read_ids), training)

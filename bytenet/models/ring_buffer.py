@@ -32,7 +32,13 @@ class RingBuffer:
         self.slots = int(self._steps_back.max(initial=1))
 
     def empty(self, batch_size, channels: int, dtype) -> dict:
-        """The state before the first step: zeros, the padding of a causal convolution."""
+        """The state before the first step: zeros, the padding of a causal convolution.
+
+        Args:
+            batch_size: number of rows, an int or an int32 scalar; with a beam, one for each hypothesis.
+            channels: of the inputs of a convolution.
+            dtype: of the inputs.
+        """
         return {
             "past": ops.zeros((batch_size, self.slots, len(self._steps_back), channels), dtype=dtype),
             "written_by": ops.repeat(ops.arange(batch_size, dtype="int32")[:, None], self.slots, axis=1),
@@ -91,7 +97,12 @@ class RingBuffers:
         self._rings = [RingBuffer([1] * len(group), shape[0]) for shape, group in groups.items()]
 
     def empty(self, rows, dtype) -> list[dict]:
-        """The state before the first step."""
+        """The state before the first step.
+
+        Args:
+            rows: their number, an int or an int32 scalar; with a beam, one for each hypothesis.
+            dtype: of the inputs.
+        """
         return [ring.empty(rows, channels, dtype) for ring, channels in zip(self._rings, self._channels, strict=True)]
 
     def past_kernels(self) -> list:

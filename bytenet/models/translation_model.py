@@ -86,6 +86,9 @@ class TranslationModel(keras.Model):
 
         Returns:
             float32 `(batch, T, vocab_size)`, where `batch` is the number of targets.
+
+        Raises:
+            ValueError: the number of targets is known and no multiple of the number of sources.
         """
         source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
         memory = memory_of_targets(self.encode(source_ids, training=training), source_ids, target_ids)

@@ -11,7 +11,7 @@ import bytenet.models
 import bytenet.training
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates, ThesisCodeUniform
 from bytenet.layers.recurrent.initializers import Float32Orthogonal, SquareBlocks
-from bytenet.models import build_model
+from bytenet.models import Ensemble, build_model
 from bytenet.private_api import all_layers
 from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy
 from bytenet.training.metrics import CharacterCrossEntropy, CharacterError
@@ -40,6 +40,7 @@ OTHERS = [
     WarmupDecay(0.8, "cosine", 3, 10, 0.1),
     StepDecay(0.8, 3, 10, 0.1, factor=0.5, start_epoch=2.0, every_epochs=0.5),
     PlateauDecay(0.8, 3, 10),
+    Ensemble([build_model(VARIANT_CASES[0].config, VOCAB_SIZE)]),
 ]
 
 

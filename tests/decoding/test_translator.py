@@ -6,9 +6,11 @@ import tensorflow as tf
 
 from bytenet.config import load_config
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.searches.draft import DraftSearch
+from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
@@ -160,3 +162,12 @@ def test_translation_and_scoring_pad_as_in_training_if_padding_is_read(tmp_path,
 )
 def test_forbidden_symbols_depend_on_thesis_settings_and_masks(settings, forbidden):
     assert forbidden_symbols(ByteNetConfig(**settings), VOCABULARY) == forbidden
+
+
+def test_line_whose_characters_are_all_dropped_is_blank(recurrent_model):
+    vocabulary = Vocabulary("abcd e", unknown="drop")
+    translator = Translator(recurrent_model(vocabulary.size, end_bias=-50.0, extra_length=4), vocabulary, beam_size=2)
+    dropped, empty, read = translator.translate(["☃☃", "", "☃a"], n_best=2)
+    assert dropped == empty == [BLANK]
+    assert read[0].text
+    assert list(DraftSearch(translator)("☃☃")) == []

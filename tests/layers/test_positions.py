@@ -48,3 +48,15 @@ def test_sequence_longer_than_the_learned_positions_is_refused():
 def test_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="known are sinusoidal"):
         PositionEncoding("sine")
+
+
+@pytest.mark.parametrize("position", [-1, 5])
+def test_step_without_a_learned_position_is_refused(position):
+    layer = PositionEncoding("learned", max_length=5)
+    inputs = random_values(2, 4)
+    layer.build((None, None, 4))
+    with pytest.raises(ValueError, match=f"position is {position}, .* learned 5 positions; expected 0 to 4"):
+        layer.step(inputs, position)
+    endless = PositionEncoding("sinusoidal", max_length=5)
+    endless.build((None, None, 4))
+    assert endless.step(inputs, 5).shape == (2, 4)

@@ -70,6 +70,15 @@ def test_blank_line_is_not_searched(lite, monkeypatch):
     assert list(lite.translate(["", " \u200b"])) == [[BLANK], [BLANK]]
 
 
+def test_line_whose_characters_are_all_dropped_is_blank(model_path, tmp_path, monkeypatch):
+    vocabulary = Archive(model_path).read_json("vocabulary.json")
+    # One more character, because the rule needs no unknown symbol.
+    vocabulary |= {"unknown": "drop", "characters": [*vocabulary["characters"], "☆"]}
+    lite = Translator(with_changes(model_path, tmp_path, vocabulary_json=json.dumps(vocabulary).encode()))
+    monkeypatch.setattr(LiteModel, "__call__", lambda *_, **__: pytest.fail("The search ran."))
+    assert list(lite.translate(["☃☃"])) == [[BLANK]]
+
+
 def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(lite, monkeypatch):
     search = LiteModel.__call__
 

@@ -1,5 +1,6 @@
 """Models that translate together."""
 
+import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy, softmax
@@ -87,3 +88,12 @@ def test_unfit_members_are_refused():
         Ensemble([traced(BYTENET).model, traced(BYTENET, 5).model])
     with pytest.raises(ValueError, match="reads padding"):
         Ensemble([traced(narrow(ByteNetConfig, settings="thesis")).model])
+
+
+def test_saved_ensemble_is_loaded_with_the_weights_of_all_members(tmp_path):
+    ensemble = Ensemble([traced(BYTENET).model, traced(TRANSFORMER).model])
+    ensemble.save(tmp_path / "ensemble.keras")
+    loaded = keras.saving.load_model(tmp_path / "ensemble.keras")
+    assert [member.config for member in loaded.members] == [BYTENET, TRANSFORMER]
+    inputs = {"source_ids": SOURCES, "target_ids": pad(draw_sentences([6, 9], seed=2))}
+    np.testing.assert_array_equal(loaded(inputs), ensemble(inputs))

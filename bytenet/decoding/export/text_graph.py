@@ -69,11 +69,12 @@ class TextGraph(tf.Module):
         return {name: tf.gather(values, order, batch_dims=1) for name, values in ranked.items()}
 
     def _result(self, text, n_best) -> SearchResult:
-        """The search for all lines. A blank line has one empty hypothesis, which has ended."""
-        blank = is_blank_graph(text)
+        """The search for all lines. A line without symbols to read has one empty hypothesis, which has ended."""
         # The vocabulary's rule may refuse an unknown blank.
-        source_ids = encode_graph(self._translator.vocabulary, tf.where(blank, "", self._readable(text)))
+        readable = tf.where(is_blank_graph(text), "", self._readable(text))
+        source_ids = encode_graph(self._translator.vocabulary, readable)
         lengths = tf.math.count_nonzero(source_ids, axis=1, dtype=tf.int32)
+        blank = lengths <= 1  # only the end symbol, see `has_symbols`
         longest = tf.maximum(tf.reduce_max(lengths), 1)
         with tf.control_dependencies(self._check(longest)):
             source_ids = source_ids[:, :longest]

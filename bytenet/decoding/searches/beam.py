@@ -73,7 +73,7 @@ def beam_search(
         `SearchResult` with `n_best` hypotheses for each sentence.
 
     Raises:
-        ValueError: a number is out of its range. Tensors are not checked.
+        ValueError: as for `greedy_search`. Tensors are not checked.
 
     Reference:
         Madsen 2017, algorithms 2 and 3, with scores that start at [0, −∞, ...].

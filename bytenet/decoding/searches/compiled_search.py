@@ -9,7 +9,7 @@ from bytenet.decoding.batches.graph_cache import GraphCache
 from bytenet.decoding.searches.beam import beam_search
 from bytenet.decoding.searches.greedy import greedy_search
 from bytenet.decoding.searches.sampling import Sampling, sample
-from bytenet.decoding.searches.search import SearchResult, check_ranking, length_limits_or_default
+from bytenet.decoding.searches.search import SearchResult, length_limits_or_default
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 
@@ -24,7 +24,7 @@ class CompiledSearch:
     Args:
         model: any `TranslationModel`.
         beam_size: number of hypotheses that are kept; 1 is greedy search.
-        length_penalty: alpha of `beam_search`. Greedy search has none.
+        length_penalty: alpha of `beam_search`. It divides the scores of greedy search, too.
         n_best: number of hypotheses to return for each sentence, at most `beam_size` or the number of samples.
         forbidden_ids: symbols that no hypothesis contains.
         jit_compile: compile with XLA. On two CPU cores, a step of ByteNet is then 1.5 to 3 times as fast, but the first
@@ -34,7 +34,7 @@ class CompiledSearch:
         sampling: draws samples instead of searching; `beam_size` is then not used.
 
     Raises:
-        ValueError: a number is out of its range (when called).
+        ValueError: as for `greedy_search` (when called).
     """
 
     def __init__(
@@ -112,6 +112,8 @@ class CompiledSearch:
         if self.sampling is not None:
             return sample(self.model, source_ids, random_numbers, self.sampling, *limits_and_ranking)
         if self.beam_size == 1 and (tf.is_tensor(n_best) or n_best == 1):
-            check_ranking(n_best, self.beam_size, "beam_size", self.length_penalty, self.length_penalty_rule)
-            return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
+            return greedy_search(
+                self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length,
+                self.length_penalty, self.length_penalty_rule,
+            )  # fmt: skip
         return beam_search(self.model, source_ids, self.beam_size, *limits_and_ranking)

@@ -11,7 +11,7 @@ from bytenet.decoding.batches.batching import pad_batch
 from bytenet.decoding.batches.graph_cache import GraphCache
 from bytenet.decoding.searches.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
-from bytenet.lite.characters import check_length
+from bytenet.lite.characters import check_length, has_symbols
 from bytenet.lite.white_space import readable
 
 
@@ -65,10 +65,10 @@ class DraftSearch:
         """Translate a line.
 
         Args:
-            line: one sentence, not blank, without a line end.
+            line: one sentence, without a line end.
 
         Yields:
-            The next characters of the draft, until its end or the length limit.
+            The next characters of the draft, until its end or the length limit. Nothing if the translation is blank.
 
         Raises:
             InputError: as for `Translator.translate`.
@@ -76,6 +76,8 @@ class DraftSearch:
         translator = self._translator
         line = readable(line, translator.vocabulary.known)
         source_ids = translator.vocabulary.encode(line)
+        if not has_symbols(source_ids):
+            return
         check_length(len(source_ids), translator.model.length_policy.longest)
         length = translator.batch_search.shapes.padded_length(len(source_ids))
         memory, state = self._begin(length)(tf.constant(pad_batch([source_ids], 1, length)))

@@ -8,10 +8,12 @@ import tensorflow as tf
 from bytenet.config import DecodingConfig
 from bytenet.config.checks import NonNegative, Positive, PositiveFloat, Share, checked
 from bytenet.datasets import PAD_ID
-from bytenet.decoding.searches.search import SearchResult, best_hypotheses, check_ranking, score_divisor
+from bytenet.decoding.searches.search import SearchResult, best_hypotheses, check_ranking, with_length_penalty
 from bytenet.decoding.searches.symbol_by_symbol import symbol_by_symbol
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
+
+_ROUNDING = 1e-5  # more than the share that rounding changes a sum of float32 probabilities by
 
 
 @checked
@@ -92,7 +94,7 @@ def sample(
         `temperature`, `top_k` and `top_p` are.
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: as for `greedy_search`.
     """
     n_best = sampling.samples if n_best is None else n_best
     check_ranking(n_best, sampling.samples, "samples", length_penalty, length_penalty_rule)
@@ -106,7 +108,9 @@ def sample(
         logits, symbols = tf.math.top_k(logits, num_symbols)  # (rows, num_symbols), likeliest first
         probabilities = tf.nn.softmax((logits - logits[:, :1]) / temperature)
         before = tf.cumsum(probabilities, axis=-1, exclusive=True)
-        kept = (before < top_p) & (probabilities > 0)
+        kept = probabilities > 0
+        if sampling.top_p < 1:
+            kept &= before < top_p * (1 - _ROUNDING)
         # Each symbol has a piece of the line from 0 to `total`, as long as its probability. A random point chooses one.
         total = tf.reduce_sum(tf.where(kept, probabilities, 0.0), axis=-1)
         point = numbers_of_steps[position] * total
@@ -117,5 +121,4 @@ def sample(
     samples = symbol_by_symbol(
         model, source_ids, draw, sampling.samples, max_length, length_limits, forbidden_ids, min_length
     )
-    divisor = score_divisor(samples.lengths, length_penalty, length_penalty_rule)
-    return best_hypotheses(samples._replace(scores=samples.log_probabilities / divisor), n_best)
+    return best_hypotheses(with_length_penalty(samples, length_penalty, length_penalty_rule), n_best)

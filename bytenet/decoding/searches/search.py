@@ -43,22 +43,27 @@ def length_limits_or_default(
         model: the model.
         source_ids: int32 `(batch, source_length)`.
         max_length: largest number of symbols of any hypothesis, an int or an int32 scalar; None is
-            `model.max_target_length(source_length)`.
+            `model.max_target_length(source_length)`. A tensor is lowered to what the model can read.
         length_limits: int32 `(batch,)`, the limit of each sentence; None is `max_length` for all.
 
     Returns:
         The limit of the batch, and the limit of each sentence as int32 `(batch,)`.
 
     Raises:
-        ValueError: `max_length` is an int below 1.
+        ValueError: `max_length` is an int below 1, or above `model.length_policy.longest`.
     """
     if max_length is None:
         length = source_ids.shape[1]
         max_length = (
             model.max_target_lengths(tf.shape(source_ids)[1]) if length is None else model.max_target_length(length)
         )
-    if not tf.is_tensor(max_length) and max_length < 1:
-        raise ValueError(f"max_length is {max_length}; expected 1 or more.")
+    policy = model.length_policy
+    if not tf.is_tensor(max_length):
+        if max_length < 1:
+            raise ValueError(f"max_length is {max_length}; expected 1 or more.")
+        policy.check(max_length)
+    elif policy.longest is not None:
+        max_length = tf.minimum(max_length, policy.longest)
     if length_limits is None:
         return max_length, tf.fill([tf.shape(source_ids)[0]], max_length)
     return max_length, tf.minimum(tf.cast(length_limits, tf.int32), max_length)
@@ -83,17 +88,23 @@ def symbol_offsets(
         `(vocab_size,)`: −inf for forbidden symbols, and for the end symbol while it is too early; 0 for the others.
 
     Raises:
-        ValueError: a forbidden symbol is not an id of the vocabulary.
+        ValueError: a forbidden symbol is not an id of the vocabulary, or no symbol can be the first one.
     """
     for symbol_id in forbidden_ids:
         if not 0 <= symbol_id < vocab_size:
             raise ValueError(f"forbidden_ids has {symbol_id}; expected ids from 0 to {vocab_size - 1}.")
     always = np.zeros(vocab_size, np.float32)
     always[list(forbidden_ids)] = -np.inf
+    early = always.copy()
+    if min_length > 1:
+        early[EOS_ID] = -np.inf
+    if np.isneginf(early).all():
+        raise ValueError(
+            f"forbidden_ids and min_length ({min_length}) leave no symbol that a hypothesis can begin with, of "
+            f"{vocab_size}. Forbid fewer symbols, or choose a smaller min_length."
+        )
     if min_length <= 1:
         return lambda position: always
-    early = always.copy()
-    early[EOS_ID] = -np.inf
     return lambda position: tf.where(position < min_length - 1, early, always)
 
 
@@ -108,6 +119,11 @@ def score_divisor(lengths: tf.Tensor, length_penalty: float, rule: LengthPenalty
     """What log-probabilities are divided by to get scores: int32 lengths of any shape → float32 of the same shape."""
     # Rows that only fill a batch have a length of 0.
     return length_penalty_divisor(tf.cast(tf.maximum(lengths, 1), tf.float32), length_penalty, rule)
+
+
+def with_length_penalty(result: SearchResult, length_penalty: float, rule: LengthPenaltyRule) -> SearchResult:
+    """The same hypotheses, whose scores are their log-probabilities over the length penalty."""
+    return result._replace(scores=result.log_probabilities / score_divisor(result.lengths, length_penalty, rule))
 
 
 def check_ranking(

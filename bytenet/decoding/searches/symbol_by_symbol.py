@@ -47,7 +47,7 @@ def symbol_by_symbol(
         log-probabilities.
 
     Raises:
-        ValueError: `max_length` is below 1, or a forbidden id is not in the vocabulary.
+        ValueError: as for `greedy_search`.
     """
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)

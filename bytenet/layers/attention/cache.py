@@ -28,7 +28,14 @@ class AttentionCache:
         self._widths = {"keys": head_dim, "values": value_dim}
 
     def empty(self, batch, max_length: int, beam_size: int, dtype) -> dict:
-        """The state before the first step."""
+        """The state before the first step.
+
+        Args:
+            batch: number of sources, an int or an int32 scalar.
+            max_length: number of slots, an int or an int32 scalar.
+            beam_size: number of hypotheses of each source.
+            dtype: of the keys and values.
+        """
         shape = (batch, self._heads, max_length, beam_size)
         state = {
             name: [ops.zeros((*shape, width), dtype=dtype) for _ in range(self._num_layers)]
@@ -40,6 +47,11 @@ class AttentionCache:
 
     def begin(self, state: dict, position, dtype):
         """Begin the step at a position.
+
+        Args:
+            state: the result of `empty`, or of the last `write` of the step before.
+            position: int32 scalar, from 0 to `max_length - 1`. It is not checked.
+            dtype: of the offsets.
 
         Returns:
             The state, and the offsets of this step's scores: float `(batch, 1, beam_size, max_length * beam_size)`, or
@@ -62,7 +74,7 @@ class AttentionCache:
         Args:
             state: the result of `begin`, or of `write` for the layer below.
             layer: number of the layer.
-            position: int32 scalar.
+            position: as for `begin`.
             keys, values: float `(batch, heads, beam_size, width)`.
 
         Returns:

@@ -13,9 +13,10 @@ class SourceWindow:
 
     The centre of the window for step t of the target is the source symbol `slope · t`, rounded, but at most the last
     real one. The window has `radius` symbols on each side of its centre, and ends where the source ends. So each step
-    sees at least one real symbol, and a step of a search takes the same time for every length of the source.
+    sees at least one symbol, and a step of a search takes the same time for every length of the source.
 
-    Lengths count the end symbol. A source without symbols only fills a batch.
+    Lengths count the end symbol. A source of padding alone only fills a batch. Its first symbol counts as real. So each
+    step of such a row sees the same in a search and in training.
 
     Attributes:
         radius: symbols on each side of the centre; None for the whole source.
@@ -38,6 +39,7 @@ class SourceWindow:
             source, because all steps have the same offsets.
         """
         symbols = ops.arange(source_length, dtype="int32")
+        real_lengths = ops.maximum(real_lengths, 1)
         is_seen = symbols < real_lengths[:, None, None]  # (batch, 1, S)
         if self.radius is not None:
             centres = self._centres(ops.arange(target_length, dtype="int32"), real_lengths)
@@ -59,6 +61,7 @@ class SourceWindow:
         batch, heads, source_length, channels = ops.shape(keys)
         if self.radius is None:
             return keys, values, self.offsets(1, source_length, real_lengths, keys.dtype)
+        real_lengths = ops.maximum(real_lengths, 1)
         around = ops.arange(-self.radius, self.radius + 1, dtype="int32")
         symbols = self._centres(ops.reshape(position, (1,)), real_lengths) + around  # (batch, W)
         is_seen = (symbols >= 0) & (symbols < real_lengths[:, None])
@@ -69,7 +72,7 @@ class SourceWindow:
         return keys, values, score_offsets(is_seen, keys.dtype)[:, None, None]
 
     def _centres(self, positions, real_lengths):
-        """The centres of the windows: int32 `(T,)` and `(batch,)` → `(batch, T)`."""
+        """The centres of the windows: int32 `(T,)` and `(batch,)`, at least 1 → `(batch, T)`."""
         # In whole hundredths, so that a step and a call round in the same way.
         centres = (positions * round(self.slope * 100) + 50) // 100
-        return ops.minimum(centres, ops.maximum(real_lengths, 1)[:, None] - 1)
+        return ops.minimum(centres, real_lengths[:, None] - 1)

@@ -58,11 +58,14 @@ class AttentionLayer(keras.layers.Layer):
         head_dim, value_dim: widths of a head, see `MultiHeadAttention`.
         feed_forward_dim: width of the hidden layer of the feed-forward network.
         cross_attention: whether the layer attends to a source.
-        normalization_order: "pre" or "post"; checked by the configuration, not here.
+        normalization_order: "pre" or "post".
         dropout: share of the outputs of each sub-layer that are dropped in training.
         attention_dropout: share of the attention weights that are dropped.
         activation_dropout: share of the hidden units of the feed-forward network that are dropped.
         epsilon: added to variances.
+
+    Raises:
+        ValueError: `normalization_order` is unknown.
 
     Reference:
         Vaswani et al. 2017, sections 3.1 and 5.4; Xiong et al. 2020 for "pre".
@@ -83,6 +86,8 @@ class AttentionLayer(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if normalization_order not in ("pre", "post"):
+            raise ValueError(f"Unknown normalization_order {normalization_order!r}; known are pre, post.")
         self.arguments = {
             "heads": heads, "head_dim": head_dim, "feed_forward_dim": feed_forward_dim, "value_dim": value_dim,
             "cross_attention": cross_attention, "normalization_order": normalization_order, "dropout": dropout,
@@ -177,9 +182,12 @@ class AttentionStack(keras.layers.Layer):
 
     Args:
         num_layers: number of layers.
-        normalization_order: "pre" or "post"; checked by the configuration, not here.
+        normalization_order: "pre" or "post".
         epsilon: added to variances.
         **layer_arguments: further arguments of `AttentionLayer`.
+
+    Raises:
+        ValueError: `normalization_order` is unknown.
 
     Input and output: as for `AttentionLayer`, with the weights of each layer in a list.
     """

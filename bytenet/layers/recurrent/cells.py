@@ -34,15 +34,15 @@ class RecurrentCell(keras.layers.Layer):
     Args:
         kind: "rnn", "lstm" or "gru".
         units: width n of the state.
-        activation: "tanh" or "relu", for the kind "rnn"; checked by the configuration, not here.
-        normalization: "none" or "layer"; checked by the configuration, not here.
+        activation: "tanh" or "relu", for the kind "rnn".
+        normalization: "none" or "layer".
         initializer: a name in `WEIGHT_SCHEMES`.
         epsilon: added to variances.
 
     Input: the result of `project` for one step, float `(batch, gates * units)`. Output: h.
 
     Raises:
-        ValueError: `kind` is unknown; or, in `build`, `initializer` is unknown.
+        ValueError: `kind`, `activation` or `normalization` is unknown; or, in `build`, `initializer` is unknown.
 
     Reference:
         Hochreiter and Schmidhuber 1997; Cho et al. 2014; Ba et al. 2016.
@@ -61,6 +61,10 @@ class RecurrentCell(keras.layers.Layer):
         super().__init__(**kwargs)
         if kind not in NUM_GATES:
             raise ValueError(f"Unknown cell {kind!r}; known are {', '.join(NUM_GATES)}.")
+        if activation not in ("tanh", "relu"):
+            raise ValueError(f"Unknown activation {activation!r}; known are tanh, relu.")
+        if normalization not in ("none", "layer"):
+            raise ValueError(f"Unknown normalization {normalization!r}; known are none, layer.")
         self.kind = kind
         self.units = units
         self.activation = activation

@@ -5,6 +5,7 @@ from keras import ops
 
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
+from bytenet.layers.recurrent.decoder import RecurrentDecoder
 from bytenet.layers.recurrent.initializers import weight_scheme
 from bytenet.layers.recurrent.scores import SourceAlignment
 
@@ -70,7 +71,7 @@ class AlignedCell(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class ContextDecoder(keras.layers.Layer):
+class ContextDecoder(RecurrentDecoder, keras.layers.Layer):
     """A cell that reads the previous symbol and a context of the source, and a readout with maxout.
 
     ```
@@ -93,7 +94,16 @@ class ContextDecoder(keras.layers.Layer):
         initializer: a name in `WEIGHT_SCHEMES`.
         **arguments: further arguments of the cell, and `name` and `dtype`.
 
-    For the methods see `bytenet.layers.recurrent`.
+    For the methods see `RecurrentDecoder`. The outputs for the head have `readout_units` channels.
+
+    Memory: `start`, s_0, float `(batch, units)`. With attention: `encoded`, the h_j, float `(batch, S, channels)`;
+    `projected`, the h_j in the cell's projection, float `(batch, S, gates * units)`; `keys`, float
+    `(batch, S, attention_units)`; and `offsets` of the scores, float `(batch, S)`. Without: `context`, the encoder's
+    last state, float `(batch, channels)`, and `projected`, the same in the cell's projection, float
+    `(batch, gates * units)`.
+
+    Raises:
+        ValueError: `kind` or `readout_state` is unknown.
 
     Reference:
         Cho et al. 2014; Bahdanau et al. 2015, section 3.1 and appendix A.
@@ -104,6 +114,8 @@ class ContextDecoder(keras.layers.Layer):
         attention_units: int | None = None, initializer: str = "auto", **arguments,
     ):  # fmt: skip
         super().__init__(**pop_layer_arguments(arguments))
+        if readout_state not in ("current", "previous"):
+            raise ValueError(f"Unknown readout_state {readout_state!r}; known are current, previous.")
         self.arguments = {
             "kind": kind, "units": units, "readout_units": readout_units, "readout_state": readout_state,
             "attention_units": attention_units, "initializer": initializer, **arguments,
@@ -158,7 +170,16 @@ class ContextDecoder(keras.layers.Layer):
         return self(embedded, memory)[1]
 
     def call(self, embedded, memory):
-        """The outputs for the head, float `(batch, T, readout_units)`, and the weights of the attention or None."""
+        """Compute all steps at once.
+
+        Args:
+            embedded: the characters before each step, float `(batch, T, channels)`.
+            memory: the result of `remember`.
+
+        Returns:
+            The outputs for the head, float `(batch, T, readout_units)`; and the weights of the attention, float
+            `(batch, T, S)`, or None without attention.
+        """
         initial_states = self.initial_state(memory, 1)["hypotheses"]
         projected = self.cell.project(embedded)
         weights = None

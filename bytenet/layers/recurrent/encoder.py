@@ -63,16 +63,18 @@ class RecurrentEncoder(keras.layers.Layer):
         kind: of the cells.
         units: width of the cells in each direction.
         num_layers: layers in each direction.
-        directions: "forward" or "both"; checked by the configuration, not here. The outputs of both directions stand
-            side by side, forward first.
+        directions: "forward" or "both". The outputs of both directions stand side by side, forward first.
         meeting: with both directions, "layer": each layer reads both directions of the layer below. "end": it reads
-            only its own direction. Checked by the configuration, not here.
+            only its own direction.
         dropout: share of the outputs of a layer that are dropped in training before the next layer reads them.
         **arguments: further arguments of the cells and of every Keras layer.
 
     Input: float `(batch, length, channels)`. Output: float `(batch, length, directions * units)`; and for each layer
     the list of last states, float `(batch, directions * units)`. The last step of the backward direction is the first
     symbol.
+
+    Raises:
+        ValueError: `directions` or `meeting` is unknown.
 
     Reference:
         Sutskever et al. 2014; Bahdanau et al. 2015, section 3.2.
@@ -83,6 +85,10 @@ class RecurrentEncoder(keras.layers.Layer):
         dropout: float = 0.0, **arguments,
     ):  # fmt: skip
         super().__init__(**pop_layer_arguments(arguments))
+        if directions not in ("forward", "both"):
+            raise ValueError(f"Unknown directions {directions!r}; known are forward, both.")
+        if meeting not in ("layer", "end"):
+            raise ValueError(f"Unknown meeting {meeting!r}; known are layer, end.")
         self.supports_masking = True
         self.arguments = {
             "kind": kind, "units": units, "num_layers": num_layers, "directions": directions, "meeting": meeting,

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from bytenet.layers.recurrent.decoder import RecurrentDecoder
 from bytenet.layers.recurrent.initializers import weight_scheme
 from bytenet.layers.recurrent.scores import SourceAlignment
 from bytenet.layers.recurrent.stack_decoder import StackDecoder
@@ -128,7 +129,7 @@ class AttentionalStep(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class LuongDecoder(keras.layers.Layer):
+class LuongDecoder(RecurrentDecoder, keras.layers.Layer):
     """Recurrent layers that start from the encoder's last states. Their current state then attends to the source.
 
     ```
@@ -143,7 +144,11 @@ class LuongDecoder(keras.layers.Layer):
         stack, attention, initializer: of the `AttentionalStep`.
         feeding: whether the first layer also reads the attentional state of the step before.
 
-    For the methods see `bytenet.layers.recurrent`. The outputs for the head are h̃.
+    For the methods see `RecurrentDecoder`. The outputs for the head are h̃, with `units` channels.
+
+    Memory: `states`, for each layer the list of the encoder's last states, float `(batch, units)`; `keys`, float
+    `(batch, S, channels)`, and `offsets` of the scores, float `(batch, S)`, see `SourceAlignment.remember`; and
+    `values`, the H_j mapped by W_c, float `(batch, S, units)`.
 
     Reference:
         Luong et al. 2015, section 3.
@@ -179,7 +184,16 @@ class LuongDecoder(keras.layers.Layer):
         return self(embedded, memory)[1]
 
     def call(self, embedded, memory, training=False):
-        """h̃ of all steps, float `(batch, T, units)`, and their weights, float `(batch, T, S)`."""
+        """Compute all steps at once.
+
+        Args:
+            embedded: the characters before each step, float `(batch, T, channels)`.
+            memory: the result of `remember`.
+            training: whether dropout is on.
+
+        Returns:
+            h̃, float `(batch, T, units)`, and the weights α, float `(batch, T, S)`.
+        """
         step, stack = self.loop.cell, self.loop.cell.stack
         window = step.attention.window_of(ops.arange(ops.shape(embedded)[1]), memory)
         if not self.feeding:

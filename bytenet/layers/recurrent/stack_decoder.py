@@ -5,11 +5,12 @@ from keras import ops
 
 from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.layer_arguments import pop_layer_arguments
+from bytenet.layers.recurrent.decoder import RecurrentDecoder
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class StackDecoder(keras.layers.Layer):
+class StackDecoder(RecurrentDecoder, keras.layers.Layer):
     """RNNs, LSTMs or GRUs one upon the other, which begin with the last states of the encoder's layers.
 
     Args:
@@ -18,8 +19,9 @@ class StackDecoder(keras.layers.Layer):
         dropout: share of the outputs of a layer that are dropped in training before the next layer reads them.
         **arguments: further arguments of the cells, and `name` and `dtype`.
 
-    For the methods see `bytenet.layers.recurrent`. The outputs for the head have `units` channels. The memory is
-    `{"states": ...}`, a list with the states of each layer.
+    For the methods see `RecurrentDecoder`. The outputs for the head have `units` channels.
+
+    Memory: `states`, for each layer the list of the encoder's last states, float `(batch, units)`.
 
     Reference:
         Sutskever et al. 2014.
@@ -52,7 +54,16 @@ class StackDecoder(keras.layers.Layer):
         return None
 
     def call(self, inputs, initial_states, training=False):
-        """The outputs of the last layer: float `(batch, T, channels)` → `(batch, T, units)`."""
+        """Compute all steps at once.
+
+        Args:
+            inputs: float `(batch, T, channels)`.
+            initial_states: for each layer the list of its states before the first step, float `(batch, units)`.
+            training: whether dropout is on.
+
+        Returns:
+            The outputs of the last layer, float `(batch, T, units)`.
+        """
         outputs = inputs
         for index, (layer, states) in enumerate(zip(self.layers, initial_states, strict=True)):
             if index:

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.attention.dot_attention import padding_offsets, softmax
+from bytenet.layers.recurrent.decoder import RecurrentDecoder
 from bytenet.layers.recurrent.thesis_encoder import cell_initializers
 
 
@@ -87,14 +88,17 @@ class AttentionCell(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class ThesisDecoder(keras.layers.RNN):
+class ThesisDecoder(RecurrentDecoder, keras.layers.RNN):
     """An `AttentionCell` in a loop over the steps.
 
     Args:
         cell: the cell.
 
-    For the methods see `bytenet.layers.recurrent`. Without `source_ids`, `remember` reads padding like symbols. In a
-    search, each hypothesis has its own copy of the memory. So the search computes the same products as training.
+    For the methods see `RecurrentDecoder`. The outputs for the head have the `units` of the cell. In a search, each
+    hypothesis has its own copy of the memory, which is `memory` of the state. So the search computes the same products
+    as training.
+
+    Memory: `encoded` and `keys`, float `(batch, S, units)`, and `offsets` of the scores, float `(batch, S)`.
     """
 
     def __init__(self, cell: AttentionCell, return_sequences: bool = True, **kwargs):
@@ -111,7 +115,7 @@ class ThesisDecoder(keras.layers.RNN):
         return self(embedded, initial_state=_cell_states(self.initial_state(memory, 1)))
 
     def attention_weights(self, embedded, memory):
-        loop = keras.layers.RNN(_CellOfWeights(self.cell), return_sequences=True)
+        loop = keras.layers.RNN(_CellOfWeights(self.cell), return_sequences=True, dtype=self.dtype_policy)
         return loop(embedded, initial_state=_cell_states(self.initial_state(memory, 1)))
 
     def initial_state(self, memory, beam_size):

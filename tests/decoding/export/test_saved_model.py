@@ -92,9 +92,9 @@ def test_invalid_utf8_does_not_stop_the_other_lines(graph, translator):
 def test_rules_of_unknown_characters_are_kept():
     dropping = make_translator(unknown="drop")
     lines = ["a☃b", "☃", "ab"]
-    assert texts(TextGraph(dropping).translate(tf.constant(lines))) == [
-        row[0].text for row in dropping.translate(lines)
-    ]
+    result = TextGraph(dropping).translate(tf.constant(lines))
+    assert texts(result) == [row[0].text for row in dropping.translate(lines)]
+    assert result["score"][1] == 0  # nothing was searched
     strict = TextGraph(make_translator(unknown="error"))
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in the vocabulary"):
         strict.translate(tf.constant(["a☃b"]))

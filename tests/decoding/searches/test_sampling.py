@@ -161,6 +161,13 @@ def test_probabilities_of_the_worked_example(table_model, settings, expected):
     np.testing.assert_allclose(_shares(table_model, EXAMPLE, **settings), expected, atol=2e-6)
 
 
+@pytest.mark.parametrize("probabilities", [[0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2], [0.3, 0.25, 0.25, 0.2], [0.1] * 10])
+def test_rounding_adds_no_symbol_to_a_set_that_has_the_probability(table_model, probabilities):
+    for kept in range(1, len(probabilities)):
+        shares = _shares(table_model, probabilities, top_p=round(sum(probabilities[:kept]), 2))
+        assert np.count_nonzero(shares) == kept
+
+
 def test_a_tie_at_rank_k_keeps_the_first_ids(table_model):
     shares = _shares(table_model, [0.1, 0.2, 0.3, 0.2, 0.2], top_k=3)
     np.testing.assert_allclose(shares, [0, 2 / 7, 3 / 7, 2 / 7, 0], atol=2e-6)

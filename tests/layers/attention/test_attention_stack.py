@@ -1,10 +1,12 @@
 """Stacks of self-attention: the order of their inputs, and dropout of their sub-layers."""
 
+from functools import partial
+
 import keras
 import numpy as np
 import pytest
 
-from bytenet.layers.attention.stack import AttentionStack
+from bytenet.layers.attention.stack import AttentionLayer, AttentionStack
 from bytenet.layers.positions import PositionEncoding
 
 from ..random_weights import random_values
@@ -37,3 +39,9 @@ def test_without_the_outputs_of_sublayers_inputs_are_normalised_alone(order):
     expected = (inputs - inputs.mean(axis=-1, keepdims=True)) / inputs.std(axis=-1, keepdims=True)
     np.testing.assert_allclose(stack(inputs, np.float32(0), training=True)[0], expected, atol=1e-4)
     assert np.abs(stack(inputs, np.float32(0))[0] - expected).max() > 1e-2
+
+
+@pytest.mark.parametrize("make", [AttentionLayer, partial(AttentionStack, 1)])
+def test_unknown_order_is_refused(make):
+    with pytest.raises(ValueError, match="Unknown normalization_order 'Pre'; known are pre, post"):
+        make(heads=1, head_dim=2, feed_forward_dim=2, normalization_order="Pre")

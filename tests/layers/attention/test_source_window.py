@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
+from bytenet.layers.attention.dot_attention import dot_attention
 from bytenet.layers.attention.source_window import SourceWindow
 
 LENGTHS = np.array([9, 3, 0], "int32")
@@ -17,7 +20,7 @@ def test_window_moves_with_the_step_and_stops_at_the_last_symbol():
     long, short, empty = seen(SourceWindow(radius=1))
     assert long == [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 6]]
     assert short == [[0, 1], [0, 1, 2], [1, 2], [1, 2], [1, 2], [1, 2]]
-    assert empty == [[]] * 6
+    assert empty == [[0]] * 6  # padding, which fills a batch
 
 
 def test_slope_moves_the_centre_faster_or_slower():
@@ -44,3 +47,18 @@ def test_cut_has_the_symbols_that_the_offsets_show(radius):
             for head in (0, 1):
                 expected = [100 * sentence + 10 * head + symbol for symbol in symbols[0 if radius is None else step]]
                 assert keys[sentence, head, is_seen, 0].tolist() == expected
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    radius=st.sampled_from([0, 1, 2, 20, None]), slope=st.sampled_from([0.4, 1.0, 1.3]),
+    lengths=st.tuples(st.integers(0, 7), st.integers(0, 7)), step=st.integers(0, 9),
+)  # fmt: skip
+def test_attention_of_a_step_is_that_of_the_call_for_any_length(radius, slope, lengths, step):
+    window, lengths = SourceWindow(radius, slope), np.array(lengths, "int32")
+    queries, keys, values = np.random.default_rng(0).normal(size=(3, 2, 1, 7, 4)).astype("float32")
+    queries = queries[:, :, :1]
+    context, _ = dot_attention(queries, *window.cut(step, keys, values, lengths))
+    offsets = convert_to_numpy(window.offsets(step + 1, 7, lengths, "float32"))[:, :, -1:]
+    expected, _ = dot_attention(queries, keys, values, offsets)
+    np.testing.assert_allclose(context, expected, atol=1e-5)
