@@ -34,13 +34,15 @@ def check_output_folder(path: str | os.PathLike[str], option: str) -> None:
         option: of the command that names it, for the message.
 
     Raises:
-        InputError: it cannot be used.
+        InputError: it cannot be written, or it or a folder above it is a file.
     """
     path = Path(path)
     made: list[Path] = []
     try:
         for folder in reversed([path, *path.parents]):
             if not folder.is_dir():
+                if folder.exists():
+                    raise InputError(f"{option}: {folder} is a file; expected a folder. Give another path.")
                 folder.mkdir()
                 made.append(folder)
         with tempfile.TemporaryFile(dir=path):

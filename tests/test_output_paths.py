@@ -17,9 +17,12 @@ def test_a_folder_that_can_be_written_is_left_as_it_was(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_named_with_its_option(tmp_path):
     (tmp_path / "file").touch()
-    for folder in (Path("/proc/nope/x"), Path("/proc"), tmp_path / "file", tmp_path / "file" / "x"):
+    for folder in (Path("/proc/nope/x"), Path("/proc")):
         message = f"^--output-dir: the folder {folder} cannot be written: .* give --output-dir another folder"
         with pytest.raises(InputError, match=message):
+            check_output_folder(folder, "--output-dir")
+    for folder in (tmp_path / "file", tmp_path / "file" / "x"):
+        with pytest.raises(InputError, match=f"^--output-dir: {tmp_path}/file is a file; expected a folder"):
             check_output_folder(folder, "--output-dir")
     with pytest.raises(InputError, match=r"^--csv: the folder /proc cannot be written"):
         check_output_file("/proc/rows.csv", "--csv")

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from bytenet.cli.common.json_output import print_json
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.search_options import check_search, search_options
+from bytenet.cli.common.search_options import search_options, search_with
 from bytenet.cli.common.single_option import SEVERAL_REFERENCES, SingleOption
 from bytenet.cli.common.translation_progress import translation_progress
 from bytenet.lite.lines import message_on_limit
@@ -102,7 +102,7 @@ def evaluate(
     from bytenet.trained_model import open_models
 
     models = open_models(model_paths)
-    check_search(models[0].config.decoding, options)
+    search_with(models[0].config.decoding, options)
     output_dir = _output_dir(models, output_dir)
     if name is not None and output_dir is None and not as_json:
         given = " ".join(map(str, model_paths))

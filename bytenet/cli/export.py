@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.search_options import check_search, search_options
+from bytenet.cli.common.search_options import search_options, search_with
 
 if TYPE_CHECKING:
     from bytenet.decoding.export import Engines, Format, Precision
@@ -56,8 +56,8 @@ def export(
     The options of the search become part of OUT. Those that are not given come from the configuration of MODEL. --xla
     is for a SavedModel, and is off by default.
     """
-    from bytenet.decoding.forms import check_name, form_of, problem_of_arguments
     from bytenet.output_paths import check_file, check_new_folder
+    from bytenet.saved.export_forms import check_name, form_of, problem_of_arguments
     from bytenet.trained_model import open_model
 
     folder = open_model(run)
@@ -66,8 +66,11 @@ def export(
     if problem := problem_of_arguments(form, precision, engines, jit_compile, None, None, card_path):
         raise click.UsageError(problem)
     check_name(out, form)
-    (check_new_folder if form == "saved-model" else check_file)(out)
-    check_search(folder.config.decoding, options)
+    if form == "saved-model":
+        check_new_folder(out)
+    else:
+        check_file(out)
+    search_with(folder.config.decoding, options)
     text = _read_card(card_path) if card_path else ""
 
     from bytenet.decoding import Translator

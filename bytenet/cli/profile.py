@@ -86,7 +86,7 @@ def profile(
             "--beam-size, --batch-size and --length are for decoding; add --decode, or leave them out."
         )
     if trace is None:
-        name, logdir = "decoding" if decode else "training", out
+        name, logdir = ("decoding" if decode else "training"), out
         search = (beam_size or 1, batch_size or 1, length or 100) if decode else None
         trace = _capture(preset_or_file, overrides, out, name, steps, xla, search)
     elif preset_or_file is not None:

@@ -74,8 +74,8 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     """
     if not resume:
         check_is_named(preset_or_file, overrides, "bytenet train numbers --run runs/numbers")
-    # Of several workers, only the chief has the run folder, and who it is follows later.
-    is_alone = os.environ.keys().isdisjoint(("TF_CONFIG", "SLURM_STEP_NUM_TASKS"))
+    # Which of several workers is the chief is not known yet, and only the chief has the run folder.
+    is_alone = "TF_CONFIG" not in os.environ and os.environ.get("SLURM_STEP_NUM_TASKS", "1") == "1"
     if is_alone and not resume:
         _check_free(run_dir)
     config, message = _config(preset_or_file, overrides, run_dir, resume)
@@ -93,7 +93,11 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
 def _config(
     preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool
 ) -> "tuple[Config, str | None]":
-    """The configuration to train with. Also which preset was chosen, and what to expect of it or of the named one."""
+    """Read the configuration to train with.
+
+    Returns:
+        The configuration; and a message on the chosen preset and on the scores to expect, or None.
+    """
     from bytenet.config import load_config
     from bytenet.presets.by_size import load_sized_config
     from bytenet.presets.expectations import expectation
@@ -105,7 +109,7 @@ def _config(
     sized = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
     if not sized.choice and not goes_on and preset_or_file is not None:
         return sized.config, expectation(preset_or_file, overrides)
-    return sized.config, "\n".join(filter(None, [sized.choice, sized.expectation])) or None
+    return sized.config, sized.message
 
 
 def _check_free(run_dir: Path) -> None:
@@ -122,7 +126,7 @@ def _check_settings(config: "Config", run_dir: Path, resume: bool) -> None:
     run = RunFolder(run_dir)
     begun = run if resume and not run.missing else None
     if config.has_start:
-        from bytenet.training.tasks.starts import take_over_start
+        from bytenet.training.starts import take_over_start
 
         config, _ = take_over_start(config, begun)
     if begun is not None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from bytenet.config import DecodingConfig
-from bytenet.decoding.options import decoding_with
+from bytenet.config.search_options import decoding_with
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.sampling import Sampling
 from bytenet.lite.languages import check_direction

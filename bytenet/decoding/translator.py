@@ -10,13 +10,13 @@ from typing import Any, Literal, Self
 from pydantic import ValidationError
 
 from bytenet.config import DataConfig, DecodingConfig
+from bytenet.config.search_options import problems_of_search
 from bytenet.datasets import Vocabulary
 from bytenet.decoding.batches.batch_search import BatchSearch
 from bytenet.decoding.batches.batching import BatchShapes
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
-from bytenet.decoding.options import problems_of_search
 from bytenet.decoding.pair_lengths import lines_with_lengths
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.searches.forbidden_symbols import forbidden_symbols

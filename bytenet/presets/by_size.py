@@ -39,13 +39,18 @@ class SizedConfig(NamedTuple):
         config: the configuration.
         choice: the chosen preset and advice, why none was chosen, or the chosen corpus, for people, in short lines;
             None if all was named.
-        expectation: what the chosen preset reached in a training, for people; None if no preset was chosen, or if it
-            was not measured.
+        expectation: what the chosen preset reached in a training, for people, in lines; None if no preset was chosen,
+            or if it was not measured.
     """
 
     config: Config
     choice: str | None
     expectation: str | None = None
+
+    @property
+    def message(self) -> str | None:
+        """The choice and the expectation, or None if there is neither."""
+        return "\n".join(filter(None, [self.choice, self.expectation])) or None
 
 
 def load_sized_config(
@@ -132,7 +137,10 @@ def _with_preset(sources: ConfigSources) -> SizedConfig:
             measurements.append(measurement(preset_for_start, model))
     elif not reason and sources.value("training.learning_rate") is None:
         lines.append(_ADVICE_FOR_STARTS)
-    return SizedConfig(sized, "\n".join(lines), "\n".join(filter(None, measurements)) or None)
+    reached = [line for line in measurements if line]
+    if reached:
+        reached.append("Other text has other scores.")
+    return SizedConfig(sized, "\n".join(lines), "\n".join(reached) or None)
 
 
 def _reason_for_bytenet(sources: ConfigSources) -> str | None:

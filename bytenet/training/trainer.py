@@ -33,11 +33,11 @@ from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import write_environment
 from bytenet.training.messages.end import end_message, finished_message
 from bytenet.training.messages.start import say_what_is_trained
+from bytenet.training.starts import take_over_start
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.resumption import messages_of_resuming, resumed_config
-from bytenet.training.tasks.starts import take_over_start
 
 
 def train(

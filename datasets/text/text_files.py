@@ -71,7 +71,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         allow_empty: return no lines for an empty text instead of raising an error.
 
     Raises:
-        InputError: the text is empty, not UTF-8, compressed, a zip archive, or or has a NUL or a line of more than
+        InputError: the text is empty, not UTF-8, compressed, a zip archive, or has a NUL or a line of more than
             `MOST_LINE_CHARS`.
     """
     check_beginning(content, where)

@@ -23,7 +23,8 @@ class TrainingCase:
         stock: whether to measure the stock Keras model of the same sizes instead. If `jit_compile` is false, it is
             trained by the defaults of `fit`, which use XLA on a GPU.
         vocab_size: number of ids in the random text, with padding, end and unknown symbols.
-        preset: name of the preset, or file, that `config` is from; None if it has none. The name does not have it.
+        preset: name of the preset, or file, that `config` is from; None if it has none. The property `name` leaves it
+            out.
     """
 
     config: Config

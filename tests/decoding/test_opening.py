@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 import pytest
 
 from bytenet.config import DecodingConfig, load_config
+from bytenet.config.search_options import decoding_with
 from bytenet.decoding import Translator
-from bytenet.decoding.options import decoding_with
 from bytenet.errors import ConfigError, InputError
 from bytenet.model_file import ModelFile
 from bytenet.models import build_model

@@ -99,8 +99,8 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
     _, choice, expectation = load_sized_config(None, FILES)
     assert choice == "9,000 pairs: preset pairs-10k-convs2s"
     assert expectation == (
-        "On the corpus of the preset, preset pairs-10k-convs2s reached 7.2 BLEU in 20 minutes on a machine. Other text "
-        "has other scores (docs/results.md)."
+        "On the corpus of the preset, preset pairs-10k-convs2s reached 7.2 BLEU (greedy, validation pairs) in 20 "
+        "minutes on a machine.\nOther text has other scores."
     )
     from_start = [*FILES, "training.start=de-en"]
     _, choice, expectation = load_sized_config(None, from_start)

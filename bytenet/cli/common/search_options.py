@@ -104,16 +104,19 @@ def options_of_full_engine(options: Mapping[str, Any]) -> list[str]:
     return [name for name, value in options.items() if value is not None and name not in _RERANKING]
 
 
-def check_search(decoding: "DecodingConfig", options: Mapping[str, Any]) -> "DecodingConfig":
-    """The search of a model with the given options. Call it before the import of TensorFlow, which takes long.
+def search_with(decoding: "DecodingConfig", options: Mapping[str, Any]) -> "DecodingConfig":
+    """Put the given options into the search of a model. This needs no TensorFlow, whose import takes long.
 
     Args:
         decoding: the search of the model's configuration.
         options: of the command.
 
+    Returns:
+        The search with the options that are given.
+
     Raises:
         ConfigError: an option has a value that is not allowed, or no effect.
     """
-    from bytenet.decoding.options import decoding_with
+    from bytenet.config.search_options import decoding_with
 
     return decoding_with(decoding, {name: value for name, value in options.items() if name != "jit_compile"})

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 from bytenet.cli.common.messages import say
+from bytenet.lite.lines import lines_in_words
 
 _SECONDS_BETWEEN_LINES = 30.0  # as of a training
 
@@ -23,7 +24,7 @@ def translation_progress(length: int) -> Iterator[Callable[[int], None]]:
         A function that takes the number of lines translated so far.
     """
     if sys.stderr is not None and not sys.stderr.isatty():
-        say(f"Translating {length:,} lines ...")
+        say(f"Translating {lines_in_words(length)} ...")
         yield _LinesOfProgress(length)
         return
     with click.progressbar(length=length, label="Translating", file=sys.stderr) as bar:
@@ -41,4 +42,4 @@ class _LinesOfProgress:
         now = time.monotonic()
         if now - self._shown_at >= _SECONDS_BETWEEN_LINES:
             self._shown_at = now
-            say(f"Translated {done:,} of {self._length:,} lines after {now - self._began:.0f} s.")
+            say(f"Translated {done:,} of {lines_in_words(self._length)} after {now - self._began:.0f} s.")

@@ -90,7 +90,8 @@ def shard(
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(
-            f"The last argument, {folder}, is a file; expected the new folder for the shards. Put it at the end."
+            f"{folder} is a file, but the last argument must be the new folder for the shards. Add the folder at the "
+            "end."
         )
 
     from bytenet.datasets.shards.sharding.filters import FilterSettings

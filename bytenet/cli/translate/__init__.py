@@ -143,7 +143,7 @@ def translate(
 
 
 def _shows_progress(output: Path | None) -> bool:
-    """Whether a progress bar is of use. Translations on the terminal show the progress themselves."""
+    """Whether to show the progress. Translations on the terminal show the progress themselves."""
     if sys.stderr is None:
         return False
     if output is None:
@@ -152,7 +152,7 @@ def _shows_progress(output: Path | None) -> bool:
 
 
 def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], None]]:
-    """A progress bar for a known number of lines, else nothing."""
+    """Shows the progress for a known number of lines, else nothing."""
     return nullcontext(lambda done: None) if num_lines is None else translation_progress(num_lines)
 
 
@@ -169,15 +169,20 @@ def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | 
 
 def _check_no_text_file(models: tuple[Path, ...]) -> None:
     """Raise a UsageError if a file in the place of a model cannot be one. A settings file has another message."""
+    pretrained = pretrained_names()
     for model in models:
-        if os.path.isfile(model) and not is_model_file(model) and model.suffix not in (".yaml", ".yml"):
-            name, *_ = pretrained = pretrained_names() or ["MODEL"]
-            example = f"bytenet translate {name} {shlex.quote(str(model))}"
+        if not os.path.isfile(model) or is_model_file(model) or model.suffix in (".yaml", ".yml"):
+            continue
+        if model.suffix in (".keras", ".tflite"):
+            advice = "Give the folder of the run, or a .bytenet file that `bytenet export` wrote"
+        else:
+            command = f"bytenet translate {pretrained[0] if pretrained else 'MODEL'} {shlex.quote(str(model))}"
             place = "The first argument is the model" if model == models[0] else "Give one FILE, as the last argument"
-            raise click.UsageError(
-                f"{model} is not a model. {place}, for example: {example}. A model is a pretrained model "
-                f"({', '.join(pretrained)}), a .bytenet file, or the folder of a run."
-            )
+            advice = f"{place}, for example: {command}"
+        raise click.UsageError(
+            f"{model} is not a model. {advice}. A model is the name of a pretrained model "
+            f"({', '.join(pretrained) or 'none is installed'}), a .bytenet file, or the folder of a run."
+        )
 
 
 def _engine(
@@ -195,7 +200,10 @@ def _engine(
 
     paths = [find_model(model) for model in models]
     needs_full = options_of_full_engine(options)
-    needs_full += ["dictionary"] * (dictionary is not None) + ["window"] * (window not in (None, 1))
+    if dictionary is not None:
+        needs_full.append("dictionary")
+    if window not in (None, 1):
+        needs_full.append("window")
     if name == "lite" and needs_full:
         raise click.UsageError(NOT_FOR_LITE)
     reranker, weight = None, options["rerank_weight"]
@@ -204,10 +212,9 @@ def _engine(
             reranker = find_model(options["rerank_with"])
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
         return lite_engine(paths, n_best, reranker, weight)
-    could_be_lite = (
-        name is None and len(needs_full) > 0 and suits_lite(paths, lines) and ModelFile(paths[0]).has_weights
-    )
-    instead_of_lite = given_option(click.get_current_context(), needs_full) if could_be_lite else None
+    instead_of_lite = None
+    if name is None and needs_full and suits_lite(paths, lines) and ModelFile(paths[0]).has_weights:
+        instead_of_lite = given_option(click.get_current_context(), needs_full)
     return full_engine(paths, n_best, dictionary, window, options, instead_of_lite)
 
 

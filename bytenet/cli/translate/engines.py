@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from bytenet.cli.common.messages import say
-from bytenet.cli.common.search_options import check_search
+from bytenet.cli.common.search_options import search_with
 from bytenet.cli.translate.dictionary import read_dictionary
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -75,7 +75,7 @@ def full_engine(
     from bytenet.trained_model import open_models
 
     models = open_models(paths)
-    decoding = check_search(models[0].config.decoding, options)
+    decoding = search_with(models[0].config.decoding, options)
     samples, beam_size, replaces_unknown = decoding.samples, decoding.beam_size, decoding.replace_unknown
     _check_n_best(n_best, "--samples" if samples else "--beam-size", samples or beam_size)
     entries = read_dictionary(dictionary)

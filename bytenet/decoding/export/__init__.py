@@ -7,9 +7,9 @@ from bytenet.config import DataConfig
 from bytenet.decoding.export.litert import Precision, export_litert
 from bytenet.decoding.export.model_file import Engines, export_model_file
 from bytenet.decoding.export.saved_model import export_saved_model
-from bytenet.decoding.forms import Format, check_name, form_of, problem_of_arguments
 from bytenet.decoding.translator import Translator
 from bytenet.output_paths import check_file
+from bytenet.saved.export_forms import Format, check_name, form_of, problem_of_arguments
 
 __all__ = ["Engines", "Format", "Precision", "export"]
 

@@ -68,7 +68,8 @@ class DraftSearch:
             line: one sentence, without a line end.
 
         Yields:
-            The next characters of the draft, until its end or the length limit. Nothing if the translation is blank.
+            The next characters of the draft, until its end or the length limit. Nothing if the line has no symbols to
+            read, see `has_symbols`.
 
         Raises:
             InputError: as for `Translator.translate`.

@@ -100,8 +100,8 @@ def symbol_offsets(
         early[EOS_ID] = -np.inf
     if np.isneginf(early).all():
         raise ValueError(
-            f"forbidden_ids and min_length ({min_length}) leave no symbol that a hypothesis can begin with, of "
-            f"{vocab_size}. Forbid fewer symbols, or choose a smaller min_length."
+            f"With these forbidden_ids and min_length {min_length}, a hypothesis can begin with none of the "
+            f"{vocab_size} symbols. Forbid fewer symbols, or choose a smaller min_length."
         )
     if min_length <= 1:
         return lambda position: always

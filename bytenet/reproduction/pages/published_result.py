@@ -15,8 +15,6 @@ from bytenet.reproduction.pages.chapters import chapter_of
 TRAININGS = "trainings finished so far"
 """The condition of a result that shows a part of its trainings."""
 _SHOWN_SCALES: tuple[Scale, ...] = ("thesis", "cpu")  # the numbers of "smoke" have no meaning
-
-
 _NO_STATEMENT = ("not said", "not tried", "not measured", "not compared", "no statement")
 
 

@@ -73,9 +73,10 @@ class PlateauCuts(keras.callbacks.Callback):
         before, rate = plateau_rate(training, cuts - 1), plateau_rate(training, cuts)
         if rate == before:
             return
-        reason = f"{key} made no progress"
         if training.plateau_rule == "fast" and cuts > 1:
-            reason = f"{key}, a further cut after this epoch (training.plateau_rule: fast)"
+            reason = f"training.plateau_rule fast cuts after each further measurement of {key}"
+        else:
+            reason = f"{key} made no progress"
         self._progress.say(f"{reason}: the learning rate is now {rate:.3g}")
 
     def _set_rate(self, name: str) -> None:

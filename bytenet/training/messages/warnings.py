@@ -40,7 +40,7 @@ def training_warnings(training: TrainingConfig, num_batches: int, replicas: int)
         )
 
 
-def text_settings_without_effect(semi: SemiSupervisedConfig) -> Iterator[str]:
+def semi_supervised_settings_without_effect(semi: SemiSupervisedConfig) -> Iterator[str]:
     """Messages about changed settings of `semi_supervised` that have no effect, because it is not enabled.
 
     Those about the text are no warnings: a training on pairs alone may use the settings of a training with text.

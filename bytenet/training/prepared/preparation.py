@@ -12,12 +12,12 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.compiled_models.trainable_model import check_decoding, check_longest, set_seed
 from bytenet.training.environment import write_environment
-from bytenet.training.messages.warnings import text_settings_without_effect, training_warnings
+from bytenet.training.messages.warnings import semi_supervised_settings_without_effect, training_warnings
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.prepared.refused_settings import check_fit, kept_model_warnings
+from bytenet.training.starts import load_starts, take_over_start
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
-from bytenet.training.tasks.starts import load_starts, take_over_start
 
 
 def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> PreparedFolder:
@@ -67,7 +67,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str]
     for message in (
         *training_warnings(config.training, pairs.plan.num_batches, replicas=1),
         *(kept_model_warnings(config.training) if corpus.validation else ()),
-        *text_settings_without_effect(config.semi_supervised),
+        *semi_supervised_settings_without_effect(config.semi_supervised),
     ):
         say(message)
     return folder

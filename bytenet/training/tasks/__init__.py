@@ -1,32 +1,17 @@
-"""What a run can learn. Each task gives the trainer its models, batches, run folders, columns and messages.
-
-Importing this package does not import TensorFlow, so that `starts` can be used without it.
-"""
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+"""What a run can learn. Each task gives the trainer its models, batches, run folders, columns and messages."""
 
 from bytenet.config import Config
-
-if TYPE_CHECKING:
-    from bytenet.datasets import Vocabulary
-    from bytenet.training.distribution.workers import Workers
-    from bytenet.training.tasks.direction import Direction
-    from bytenet.training.tasks.semi_supervised_task import SemiSupervisedTask
-    from bytenet.training.tasks.supervised_task import SupervisedTask
-    from bytenet.training.tasks.task import Task
-
-_MODULES = {
-    "Direction": "direction",
-    "SemiSupervisedTask": "semi_supervised_task",
-    "SupervisedTask": "supervised_task",
-    "Task": "task",
-}
+from bytenet.datasets import Vocabulary
+from bytenet.training.distribution.workers import Workers
+from bytenet.training.tasks.direction import Direction
+from bytenet.training.tasks.semi_supervised_task import SemiSupervisedTask
+from bytenet.training.tasks.supervised_task import SupervisedTask
+from bytenet.training.tasks.task import Task
 
 __all__ = ["Direction", "SemiSupervisedTask", "SupervisedTask", "Task", "make_task"]
 
 
-def make_task(config: Config, vocabulary: "Vocabulary | None" = None, workers: "Workers | None" = None) -> "Task":
+def make_task(config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None) -> Task:
     """The task of a configuration, with its data read and its batches planned.
 
     Args:
@@ -37,14 +22,5 @@ def make_task(config: Config, vocabulary: "Vocabulary | None" = None, workers: "
     Raises:
         InputError: the corpus or the configuration cannot be used.
     """
-    from bytenet.training.tasks.semi_supervised_task import SemiSupervisedTask
-    from bytenet.training.tasks.supervised_task import SupervisedTask
-
     kind = SemiSupervisedTask if config.semi_supervised.enabled else SupervisedTask
     return kind(config, vocabulary, workers)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,8 +19,8 @@ from bytenet.datasets import (
 )
 from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss
 from bytenet.errors import InputError
+from bytenet.training.starts import starts_of
 from bytenet.training.tasks.direction import Side
-from bytenet.training.tasks.starts import starts_of
 
 DIRECTIONS = ("forward", "backward")
 #: For each side of monolingual text: the translator that translates it, and the one that translates it back.

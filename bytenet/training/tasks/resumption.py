@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bytenet.config import PATH_KEYS, Config
 from bytenet.run_folder import RunFolder
-from bytenet.training.tasks.starts import starts_of
+from bytenet.training.starts import starts_of
 
 
 def resumed_config(config: Config, begun: Config) -> Config:

@@ -8,7 +8,7 @@ import keras
 from bytenet.training.compiled_models.trainable_model import make_trainable_model
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
-from bytenet.training.messages.warnings import text_settings_without_effect
+from bytenet.training.messages.warnings import semi_supervised_settings_without_effect
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.task import Task
 
@@ -47,7 +47,7 @@ class SupervisedTask(Task):
             )
         if (self.corpus.monolingual_source or self.corpus.monolingual_target) and not self.pairs.num_synthetic:
             yield "monolingual text: not used. `bytenet data back-translate` makes synthetic pairs from it"
-        yield from text_settings_without_effect(self.config.semi_supervised)
+        yield from semi_supervised_settings_without_effect(self.config.semi_supervised)
 
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)

@@ -25,12 +25,12 @@ from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.messages.warnings import training_warnings
 from bytenet.training.optimizers.keras_classes import check_optimizer
+from bytenet.training.starts import describe_starts, load_starts
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
 from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
-from bytenet.training.tasks.starts import describe_starts, load_starts
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""

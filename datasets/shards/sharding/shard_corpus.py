@@ -68,7 +68,7 @@ def shard_corpus(
     settings = settings or FilterSettings()
     blocks = read_inputs(inputs, languages)
     path = Path(folder)
-    _check_folder(path)
+    check_output_folder(path, "FOLDER")
     seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
     with _files_of_sharding(path):
         left_out: dict[str, LeftOut] = {}
@@ -136,12 +136,6 @@ def _hashes(records: list[bytes]) -> np.ndarray:
     """int64 `(n,)`. Python's own hashes would differ from process to process."""
     digests = (hashlib.blake2b(record, digest_size=8).digest() for record in records)
     return np.frombuffer(b"".join(digests), np.int64)
-
-
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; expected a new folder for the shards. Give another name.")
-    check_output_folder(folder, "FOLDER")
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from bytenet.profiling.benchmarks.semi_supervised.batch_shapes import BatchShape
 from bytenet.profiling.benchmarks.semi_supervised.costs import PartCost, SemiSupervisedCost, part_cost, step_cost
 from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, WholeSteps, name_of_steps
 from bytenet.training.checkpoints import training_variables
+from bytenet.training.starts import take_over_start
 from bytenet.training.tasks import SemiSupervisedTask
 from bytenet.training.tasks.direction import Side
-from bytenet.training.tasks.starts import take_over_start
 from bytenet.training.tasks.trainable_pair import make_trainable_pair, pair_of
 from bytenet.training.tasks.translator_pair import TranslatorPair
 

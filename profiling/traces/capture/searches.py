@@ -18,7 +18,7 @@ from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
 from bytenet.training.compiled_models.trainable_model import set_up_keras
-from bytenet.training.tasks.starts import take_over_start
+from bytenet.training.starts import take_over_start
 
 
 @dataclass(frozen=True)

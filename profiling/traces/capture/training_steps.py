@@ -17,8 +17,8 @@ from bytenet.errors import InputError
 from bytenet.profiling.traces.capture.settled_steps import first_settled_steps, settled_seconds, shapes_of_steps
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
 from bytenet.training import train
+from bytenet.training.starts import take_over_start
 from bytenet.training.tasks import make_task
-from bytenet.training.tasks.starts import take_over_start
 
 
 def capture_training(

@@ -81,7 +81,7 @@ def test_a_forgotten_folder_is_explained(tmp_path):
         path.write_text("text\n")
     result = CliRunner().invoke(data, ["shard", *map(str, paths)])
     assert str(result.exception) == (
-        f"The last argument, {paths[1]}, is a file; expected the new folder for the shards. Put it at the end."
+        f"{paths[1]} is a file, but the last argument must be the new folder for the shards. Add the folder at the end."
     )
 
 

@@ -132,7 +132,7 @@ def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
     with pytest.raises(InputError, match="is not empty"):
         shard_corpus(text_files, shards.path)
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="is a file; expected a new folder"):
+    with pytest.raises(InputError, match="is a file; expected a folder"):
         shard_corpus(text_files, tmp_path / "file")
     with pytest.raises(InputError, match=r"^FOLDER: the folder /proc/shards cannot be written: No such file"):
         shard_corpus(text_files, "/proc/shards")

@@ -57,7 +57,9 @@ def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, val_los
     assert read_csv_log(folder.metrics_path)["learning_rate"] == pytest.approx(rates, rel=1e-5)
     messages = capsys.readouterr().err
     assert "val_loss made no progress: the learning rate is now 0.025\n" in messages
-    further = "val_loss, a further cut after this epoch (training.plateau_rule: fast): the learning rate is now 0.0025"
+    further = (
+        "training.plateau_rule fast cuts after each further measurement of val_loss: the learning rate is now 0.0025"
+    )
     assert f"{further}\n" in messages
     assert messages.count("made no progress") == 1
     assert "The learning rate is below training.min_learning_rate, so training stops." in messages

@@ -90,7 +90,7 @@ def test_a_model_that_is_not_finite_is_not_saved(
     monkeypatch.setattr(CountedSteps, "on_train_batch_end", count_and_spoil)
     monkeypatch.setattr(MeasuredEpochs, "_val_loss", lambda self: val_loss)
     run = prepare(smallest_config("training.max_steps=1"), tmp_path / "run").run
-    with pytest.raises(InputError, match=rf"{message}.*\. The weights are lost, but the checkpoints are from earlier"):
+    with pytest.raises(InputError, match=rf"{message}.*\. Checkpoints of earlier steps, if there are any, are intact"):
         fit_prepared(run)
     assert not run.model_path.exists()
     assert not checkpoints(run.checkpoints)

@@ -10,7 +10,7 @@ from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
-from bytenet.training.tasks.starts import take_over_start
+from bytenet.training.starts import take_over_start
 
 from .starting_runs import RECURRENT, failing_at_the_first_step
 

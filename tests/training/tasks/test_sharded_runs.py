@@ -18,9 +18,9 @@ from bytenet.datasets.shards.sharding.tf_record import framed
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import pairs_of_split
 from bytenet.training import train
+from bytenet.training.starts import take_over_start
 from bytenet.training.tasks import make_task
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
-from bytenet.training.tasks.starts import take_over_start
 
 NOTHING = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
 

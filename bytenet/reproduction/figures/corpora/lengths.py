@@ -15,6 +15,7 @@ from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, 
 # Lengths in the thesis, in characters.
 _LOWEST_PEAK, _HIGHEST_PEAK = thesis_numbers("lengths")["peak"]
 _READ_TO = 5  # precision of a position that was read off the figure, in characters
+_READ_OFF = f"a position can be read off the figure to about {_READ_TO} characters"
 _LONGEST_IN_FIGURE: int = thesis_numbers("lengths")["longest_in_figure"]
 _LONGEST_IN_TEXT: int = thesis_numbers("lengths")["longest_in_text"]
 
@@ -64,9 +65,6 @@ def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         ),
         compare_exact("sentences of NewsTest 2014", thesis_numbers("corpora")["newstest_2014_pairs"], total),
     ]  # fmt: skip
-
-
-_READ_OFF = f"a position can be read off the figure to about {_READ_TO} characters"
 
 
 def _peak_verdict(name: str, peak: int) -> Verdict:

@@ -17,6 +17,10 @@ _NEWS_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["newstest"]
 _EUROPARL_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["europarl"]
 _PAIRS_2014: int = thesis_numbers("corpora")["newstest_2014_pairs"]
 _PAIRS_2015: int = thesis_numbers("corpora")["newstest_2015_pairs"]
+_ORIGIN = (
+    f"NewsTest 2014 has {_PAIRS_2015:,} pairs of 50 to 149 characters, the limits of the thesis's code where a script "
+    "gives none; perhaps the number was taken from there"
+)
 
 
 def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
@@ -88,12 +92,6 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             source="result-problems.tex:25",
         ),
     ]
-
-
-_ORIGIN = (
-    f"NewsTest 2014 has {_PAIRS_2015:,} pairs of 50 to 149 characters, the limits of the thesis's code where a script "
-    "gives none; perhaps the number was taken from there"
-)
 
 
 def _measure_europarl(work: Work) -> Table:

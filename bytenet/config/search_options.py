@@ -1,4 +1,4 @@
-"""The options of a search: the settings of a run with other values, and which options go together."""
+"""The options of a search: settings of `decoding` with other values, and which options go together."""
 
 import os
 from collections.abc import Mapping
@@ -57,6 +57,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
         raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
     # A reranker with one hypothesis is refused where it is chosen. One sample may have a length penalty, for its score.
+    # With a beam of 1, a length penalty is refused: it changes no translation.
     of_penalties = ["coverage_penalty", *(() if changed.samples else of_length)]
     for name in of_penalties if changed.num_hypotheses == 1 else ():
         if given.get(name):  # A penalty of 0 is none.
