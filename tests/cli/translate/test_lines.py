@@ -127,7 +127,7 @@ def test_a_text_in_the_place_of_a_file_is_no_file(run_folder, invoke):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["one.de"], "The first argument is the model, for example: bytenet translate de-en one.de. A model is the name of a"),
+        (["one.de"], "The first argument is the model, for example: bytenet translate de-en one.de. A model is"),
         (["de-en", "one.de", "two.de"], "Give one FILE, as the last argument, for example: bytenet translate de-en"),
     ],
 )
