@@ -21,8 +21,7 @@ class CheckpointSaver(keras.callbacks.Callback):
     """Saves a checkpoint every so many seconds or steps, after epochs that are not too short, and when asked to stop.
 
     It is the last of the run's own callbacks, so that it saves what the others changed. After the last step of an epoch
-    or of the run, it saves when the evaluation is done. A run that is killed before that repeats the step. A run that
-    is asked to stop after its last step is finished, and does not count as stopped.
+    or of the run, it saves when the evaluation is done. A run that is killed before that repeats the step.
 
     Args:
         folder: of the run.
@@ -69,10 +68,8 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._save_and_stop(self._is_due(self._config.checkpoint_every_seconds))
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._state.step >= self._total_steps or self.model.stop_training:
-            self.save()
-        else:
-            self._save_and_stop(self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds))
+        is_last = self._state.step >= self._total_steps or self.model.stop_training
+        self._save_and_stop(is_last or self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds))
 
     def _is_due(self, seconds: float) -> bool:
         by_steps = is_step_due(self._state, self._config.checkpoint_every_steps)

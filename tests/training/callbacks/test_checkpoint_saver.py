@@ -67,18 +67,6 @@ def test_a_run_that_stops_has_saved_its_last_step(make_run, answers, stops):
     assert run.saved == [3] * stops
 
 
-@pytest.mark.parametrize(("step", "stops_early"), [(8, False), (4, True)])
-def test_a_run_that_is_asked_to_stop_after_its_last_step_is_finished(make_run, step, stops_early):
-    run = make_run(SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=True))
-    run.saver.model.stop_training = stops_early
-    run.state.step, run.state.epoch = step, step // 4
-    try:
-        run.saver.on_epoch_end(step // 4 - 1)
-    except KeyboardInterrupt as stop:  # it would end pytest
-        pytest.fail(str(stop))
-    assert run.saved == [step]
-
-
 def test_the_last_step_is_always_saved(run):
     run.state.step, run.state.epoch = 8, 2
     run.saver.on_epoch_end(1)
