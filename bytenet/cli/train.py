@@ -80,7 +80,7 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
         _check_free(run_dir)
     config, message = _config(preset_or_file, overrides, run_dir, resume)
     if is_alone:
-        _check_settings(config, run_dir, resume)
+        _check_start(config, run_dir, resume)
     if message:
         say(message)
 
@@ -119,15 +119,9 @@ def _check_free(run_dir: Path) -> None:
     RunFolder(run_dir).check_free()
 
 
-def _check_settings(config: "Config", run_dir: Path, resume: bool) -> None:
+def _check_start(config: "Config", run_dir: Path, resume: bool) -> None:
     """Check what the training checks first, before the import of TensorFlow, which takes long."""
     from bytenet.run_folder import RunFolder
+    from bytenet.training.starts import check_start
 
-    run = RunFolder(run_dir)
-    begun = run if resume and not run.missing else None
-    if config.has_start:
-        from bytenet.training.starts import take_over_start
-
-        config, _ = take_over_start(config, begun)
-    if begun is not None:
-        begun.check_settings(config)
+    check_start(config, RunFolder(run_dir), resume)

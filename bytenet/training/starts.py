@@ -53,6 +53,30 @@ def starts_of(config: Config) -> list[Start]:
     return [] if start is None else [Start("training.start", "forward", start, languages)]
 
 
+def check_start(config: Config, run: RunFolder, resume: bool) -> tuple[Config, Vocabulary | None]:
+    """Check the folder and the settings of a run before its corpus is read.
+
+    Args:
+        config: of the run.
+        run: its folder.
+        resume: whether the run goes on, if it has begun.
+
+    Returns:
+        The configuration and the vocabulary, see `take_over_start`.
+
+    Raises:
+        ConfigError, InputError, MissingFileError: as `RunFolder.check_free`, `RunFolder.check_settings` and
+            `take_over_start`.
+    """
+    if not resume:
+        run.check_free()
+    begun = run if resume and not run.missing else None
+    config, vocabulary = take_over_start(config, begun)
+    if begun is not None:
+        begun.check_settings(config)
+    return config, vocabulary
+
+
 def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Config, Vocabulary | None]:
     """The configuration and the vocabulary of a run that starts from other models.
 

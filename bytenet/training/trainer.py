@@ -33,7 +33,7 @@ from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import write_environment
 from bytenet.training.messages.end import end_message, finished_message
 from bytenet.training.messages.start import say_what_is_trained
-from bytenet.training.starts import take_over_start
+from bytenet.training.starts import check_start
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
@@ -120,15 +120,10 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
             f"{run.resume_command}"
         )
     check_clock()
-    if not resume:
-        run.check_free()
-    begun = run if resume and not run.missing else None
-    config, vocabulary = take_over_start(config, begun)
-    # Before the corpus is read.
-    if begun is not None:
-        run.check_settings(config)
-        check_not_lost(run)
+    config, vocabulary = check_start(config, run, resume)
     if resume:
+        if not run.missing:
+            check_not_lost(run)
         check_settings_of_checkpoint(run, config)
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
