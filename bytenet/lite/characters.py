@@ -69,7 +69,7 @@ def check_length(num_symbols: int, longest: int | None, name: str = "A sentence"
 def has_symbols(ids: Sized) -> bool:
     """Whether an encoded line has more than the end symbol.
 
-    A blank line has not, see `readable`. Nor has a line whose characters are all dropped by the vocabulary's rule.
+    It is false for a blank line, see `readable`, and for a line whose characters the vocabulary's rule drops.
     """
     return len(ids) > 1
 

@@ -86,9 +86,9 @@ class Translator:
 
         Yields:
             The hypotheses of each line, best first, but those without text last. So the only hypothesis may be empty
-            where the first of several is not. A blank line has one empty hypothesis. So has a line whose characters are
-            all unknown, if the vocabulary's rule drops them. A line may have fewer than `n_best`, if no more exist. A
-            line that is split has one; its score and log-probability are sums.
+            where the first of several is not. A blank line has one empty hypothesis. A line whose characters are all
+            unknown has one, too, if the vocabulary's rule drops them. A line may have fewer than `n_best`, if no more
+            exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.

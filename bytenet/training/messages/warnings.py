@@ -43,7 +43,7 @@ def training_warnings(training: TrainingConfig, num_batches: int, replicas: int)
 def semi_supervised_settings_without_effect(semi: SemiSupervisedConfig) -> Iterator[str]:
     """Messages about changed settings of `semi_supervised` that have no effect, because it is not enabled.
 
-    Those about the text are no warnings: a training on pairs alone may use the settings of a training with text.
+    The message about the text is not a warning: a training on pairs alone may keep the settings of one with text.
     """
     if semi.enabled:
         return
