@@ -3,10 +3,11 @@
 They were checked with Keras 3.15 and TensorFlow 2.21. Each has a test that fails if another version lacks it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import keras
+from keras.src import backend
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -45,3 +46,22 @@ def function_graph(graph: "tf.Graph", name: str) -> Any | None:
     """The graph of a function that operations of `graph` call, or None. Public TensorFlow has only its definition."""
     function = graph._get_function(name)
     return None if function is None else function.graph
+
+
+def run_steps(
+    step: Callable[[Any, tuple], tuple[Any, list]], inputs: Any, states: list, go_backwards: bool = False
+) -> tuple[Any, list]:
+    """Run a loop over the steps of a sequence. Public Keras has loops of layers only.
+
+    Args:
+        step: computes the output and the next states from one step of the inputs, float `(batch, channels)`, and the
+            states.
+        inputs: float `(batch, steps, channels)`.
+        states: before the first step.
+        go_backwards: begin with the last step.
+
+    Returns:
+        The outputs, float `(batch, steps, channels)`, in the order of the inputs; and the last states.
+    """
+    _, outputs, states = backend.rnn(step, inputs, states, go_backwards=go_backwards)
+    return keras.ops.flip(outputs, axis=1) if go_backwards else outputs, list(states)

@@ -127,6 +127,11 @@ class RecurrentCell(keras.layers.Layer):
         output = ops.sigmoid(output_gate) * ops.tanh(memory)
         return output, [output, memory]
 
+    @property
+    def has_gru_loop(self) -> bool:
+        """Whether `gru_outputs` and `attending_gru_outputs` can run this cell."""
+        return self.kind == "gru" and self.gain is None and self.compute_dtype == "float32"
+
     def _normalized(self, sums, first_gate: int):
         """Normalise each gate: float `(batch, k * units)`, the sums of k gates from `first_gate` on."""
         if self.gain is None:

@@ -6,6 +6,7 @@ from keras import ops
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
 from bytenet.layers.recurrent.decoder import RecurrentDecoder
+from bytenet.layers.recurrent.gru_loops import AdditiveAttention, attending_gru_outputs, gru_outputs
 from bytenet.layers.recurrent.initializers import weight_scheme
 from bytenet.layers.recurrent.scores import SourceAlignment
 
@@ -184,15 +185,27 @@ class ContextDecoder(RecurrentDecoder, keras.layers.Layer):
         projected = self.cell.project(embedded)
         weights = None
         if self.has_attention:
-            outputs = self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
+            outputs = self._attend_in_all_steps(projected, initial_states, memory)
             states, weights = outputs[..., : self.units], outputs[..., self.units :]
             context = self._context(weights, memory)
         else:
-            states = self.loop(projected + memory["projected"][:, None], initial_state=initial_states)
+            projected = projected + memory["projected"][:, None]
+            if self.cell.has_gru_loop:
+                states = gru_outputs(projected, *initial_states, self.cell.recurrent_kernel)
+            else:
+                states = self.loop(projected, initial_state=initial_states)
             context = memory["context"][:, None]
         if not self.reads_current_state:
             states = ops.concatenate([initial_states[0][:, None], states[:, :-1]], axis=1)
         return self._read_out(states, embedded, context), weights
+
+    def _attend_in_all_steps(self, projected, initial_states, memory):
+        """The outputs of an `AlignedCell` in all steps, float `(batch, T, units + S)`."""
+        if not self.cell.has_gru_loop:
+            return self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
+        state_map, vector = self.loop.cell.alignment.additive_weights
+        attention = AdditiveAttention(state_map, vector, *_attended(memory))
+        return attending_gru_outputs(projected, *initial_states, self.cell.recurrent_kernel, attention)
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles

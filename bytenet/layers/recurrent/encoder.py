@@ -6,6 +6,7 @@ from keras import ops
 from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
+from bytenet.layers.recurrent.gru_loops import gru_outputs
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -45,9 +46,14 @@ class RecurrentLayer(keras.layers.Layer):
 
     def read(self, projected, initial_state=None, mask=None):
         """As the call, but from the result of `RecurrentCell.project` for all steps."""
+        go_backwards = self.arguments["go_backwards"]
+        if self.cell.has_gru_loop and (mask is None or initial_state is None):
+            first = initial_state[0] if initial_state else ops.zeros_like(projected[:, 0, : self.cell.units])
+            outputs = gru_outputs(projected, first, self.cell.recurrent_kernel, mask, go_backwards)
+            return outputs, [outputs[:, 0 if go_backwards else -1]]
         outputs, *states = self.loop(projected, initial_state=initial_state, mask=mask)
         # The loop puts out the last step first if it goes backwards.
-        return (ops.flip(outputs, axis=1) if self.arguments["go_backwards"] else outputs), states
+        return (ops.flip(outputs, axis=1) if go_backwards else outputs), states
 
     def get_config(self):
         return super().get_config() | self.arguments

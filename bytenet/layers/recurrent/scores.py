@@ -96,6 +96,11 @@ class SourceAlignment(keras.layers.Layer):
         layer.build((None, None, channels))
         return layer
 
+    @property
+    def additive_weights(self) -> tuple:
+        """The weights of the score "additive": those for states, float `(channels, units)`, and v, float `(units,)`."""
+        return self.state_map.kernel, ops.convert_to_tensor(self.vector)[:, 0]
+
     def remember(self, encoded, source_ids):
         """What does not depend on the state: keys, and offsets of the scores.
 

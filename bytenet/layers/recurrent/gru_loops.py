@@ -1,0 +1,226 @@
+"""GRUs over whole sequences, with cheaper gradients.
+
+The gradient of an ordinary loop adds up the gradients of the weights step by step, and keeps what each step has
+computed. Here, the loop of the gradient computes only what the next step needs. The gradients of the weights are then
+one product over all steps. The gates and the hidden layer of the attention are computed again, so they are not kept.
+"""
+
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from bytenet.layers.attention.dot_attention import softmax
+from bytenet.private_api import run_steps
+
+
+class AdditiveAttention(NamedTuple):
+    """What the steps of a GRU need to attend to a source of S symbols.
+
+    Attributes:
+        state_map: of the alignment model, float `(units, attention_units)`.
+        vector: of the alignment model, float `(attention_units,)`.
+        keys: the mapped symbols, float `(batch, S, attention_units)`.
+        offsets: of the scores, float `(batch, S)`. They have no gradient.
+        values: what is added to the sums of the gates, float `(batch, S, 3 * units)`.
+    """
+
+    state_map: object
+    vector: object
+    keys: object
+    offsets: object
+    values: object
+
+
+def gru_outputs(projected, first_state, kernel, mask=None, go_backwards: bool = False):
+    """The states of a GRU after each step.
+
+    Args:
+        projected: the inputs, see `RecurrentCell.project`, float32 `(batch, length, 3 * units)`.
+        first_state: float32 `(batch, units)`.
+        kernel: of the recurrent part, float32 `(units, 3 * units)`.
+        mask: bool `(batch, length)`. Steps where it is false keep the state.
+        go_backwards: begin with the last step.
+
+    Returns:
+        float32 `(batch, length, units)`, in the order of the inputs.
+    """
+    is_real = None if mask is None else ops.cast(mask, projected.dtype)[:, :, None]
+
+    @ops.custom_gradient
+    def run(projected, first_state, kernel):
+        def step(inputs, states):
+            sums, is_real = _columns(inputs, [projected.shape[-1], None])
+            state = _next_state(sums, states[0], kernel)
+            if mask is not None:
+                state = is_real * state + (1 - is_real) * states[0]
+            return state, [state]
+
+        outputs, _ = run_steps(step, _side_by_side(projected, is_real), [first_state], go_backwards)
+
+        def gradient(*arguments, upstream=None):
+            d_outputs = arguments[0] if upstream is None else upstream
+            before = _states_before(outputs, first_state, go_backwards)
+            update, reset, candidate = _gates(projected, before, kernel)
+            units = before.shape[-1]
+
+            def step_back(inputs, states):
+                d_output, *gates, is_real = _columns(inputs, [units] * 5 + [None])
+                d_state = states[0] + d_output
+                if mask is None:
+                    d_sums, d_before = _back_through_gates(d_state, *gates, kernel)
+                else:
+                    d_sums, d_before = _back_through_gates(is_real * d_state, *gates, kernel)
+                    d_before = d_before + (1 - is_real) * d_state
+                return d_sums, [d_before]
+
+            inputs = _side_by_side(d_outputs, before, update, reset, candidate, is_real)
+            d_projected, (d_first_state,) = run_steps(
+                step_back, inputs, [ops.zeros_like(first_state)], not go_backwards
+            )
+            return d_projected, d_first_state, _gradient_of_kernel(d_projected, before, reset)
+
+        return outputs, gradient
+
+    return run(projected, first_state, _as_tensor(kernel))
+
+
+def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAttention):
+    """The states of a GRU that attends to a source before each step, see `AlignedCell`.
+
+    Args:
+        projected, first_state, kernel: as for `gru_outputs`; float32 `(batch, T, 3 * units)` for T steps.
+        attention: to the source.
+
+    Returns:
+        The states and the weights of the source's symbols side by side, float32 `(batch, T, units + S)`.
+    """
+
+    @ops.custom_gradient
+    def run(projected, first_state, kernel, state_map, vector, keys, offsets, values):
+        def hidden_layer(queries):
+            return ops.tanh(queries[:, None] + keys)  # (batch, S, attention_units)
+
+        def step(sums, states):
+            with keras.name_scope("alignment"):  # for profiles
+                hidden = hidden_layer(ops.matmul(states[0], state_map))
+                weights = softmax(ops.sum(hidden * vector, axis=-1) + offsets)
+                context = ops.matmul(weights[:, None], values)[:, 0]
+            state = _next_state(sums + context, states[0], kernel)
+            return ops.concatenate([state, weights], axis=-1), [state]
+
+        outputs, _ = run_steps(step, projected, [first_state])
+
+        def gradient(*arguments, upstream=None):
+            d_outputs = arguments[0] if upstream is None else upstream
+            units, attention_units = state_map.shape
+            states, all_weights = outputs[..., :units], outputs[..., units:]
+            before = _states_before(states, first_state)
+            with keras.name_scope("alignment"):
+                queries = ops.matmul(before, state_map)
+            update, reset, candidate = _gates(projected + ops.matmul(all_weights, values), before, kernel)
+
+            def step_back(inputs, states):
+                d_state, d_keys, d_vector = states
+                query, d_output, *gates, both_weights = _columns(inputs, [attention_units] + [units] * 5 + [None])
+                d_weights, weights = ops.split(both_weights, 2, axis=-1)
+                d_sums, d_before = _back_through_gates(d_state + d_output, *gates, kernel)
+                with keras.name_scope("alignment"):
+                    d_weights = d_weights + ops.matmul(values, d_sums[:, :, None])[:, :, 0]
+                    d_scores = weights * (d_weights - ops.sum(weights * d_weights, axis=-1, keepdims=True))
+                    hidden = hidden_layer(query)
+                    d_hidden = d_scores[:, :, None] * (vector * (1 - ops.square(hidden)))
+                    d_query = ops.sum(d_hidden, axis=1)
+                    d_before = d_before + ops.matmul(d_query, ops.transpose(state_map))
+                    d_vector = d_vector + ops.sum(d_scores[:, :, None] * hidden, axis=1)
+                return ops.concatenate([d_sums, d_query], axis=-1), [d_before, d_keys + d_hidden, d_vector]
+
+            inputs = _side_by_side(
+                queries, d_outputs[..., :units], before, update, reset, candidate, d_outputs[..., units:], all_weights
+            )
+            zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
+            d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
+            d_sums, d_queries = d_steps[..., : 3 * units], d_steps[..., 3 * units :]
+            return (
+                d_sums,
+                d_first_state,
+                _gradient_of_kernel(d_sums, before, reset),
+                _product_over_steps(before, d_queries),
+                ops.sum(d_vector, axis=0),
+                d_keys,
+                ops.zeros_like(offsets),
+                ops.matmul(ops.transpose(all_weights, (0, 2, 1)), d_sums),
+            )
+
+        return outputs, gradient
+
+    return run(projected, first_state, *(_as_tensor(weight) for weight in (kernel, *attention)))
+
+
+def _as_tensor(weight):
+    """The value of a variable. TensorFlow's function with a gradient of its own does not take variables."""
+    return ops.convert_to_tensor(weight)[...]
+
+
+def _gates(sums, before, kernel):
+    """The update gate, the reset gate and the candidate, from the sums of the inputs: float `(..., units)` each."""
+    with keras.name_scope("recurrent_cell"):  # for profiles
+        units = before.shape[-1]
+        gates = ops.sigmoid(sums[..., : 2 * units] + ops.matmul(before, kernel[:, : 2 * units]))
+        update, reset = gates[..., :units], gates[..., units:]
+        candidate = ops.tanh(sums[..., 2 * units :] + ops.matmul(reset * before, kernel[:, 2 * units :]))
+        return update, reset, candidate
+
+
+def _next_state(sums, before, kernel):
+    update, _, candidate = _gates(sums, before, kernel)
+    return before + update * (candidate - before)
+
+
+def _back_through_gates(d_state, before, update, reset, candidate, kernel):
+    """The gradients of the sums and of the state before a step, from that of the state after it."""
+    with keras.name_scope("recurrent_cell"):  # for profiles
+        units = before.shape[-1]
+        d_candidate = d_state * update * (1 - ops.square(candidate))
+        d_reset_state = ops.matmul(d_candidate, ops.transpose(kernel[:, 2 * units :]))
+        d_update = d_state * (candidate - before) * update * (1 - update)
+        d_reset = d_reset_state * before * reset * (1 - reset)
+        d_gates = ops.concatenate([d_update, d_reset], axis=-1)
+        d_before = d_state * (1 - update) + d_reset_state * reset
+        d_before = d_before + ops.matmul(d_gates, ops.transpose(kernel[:, : 2 * units]))
+        return ops.concatenate([d_gates, d_candidate], axis=-1), d_before
+
+
+def _gradient_of_kernel(d_sums, before, reset):
+    with keras.name_scope("recurrent_cell"):  # for profiles
+        units = before.shape[-1]
+        of_gates = _product_over_steps(before, d_sums[..., : 2 * units])
+        of_candidate = _product_over_steps(reset * before, d_sums[..., 2 * units :])
+        return ops.concatenate([of_gates, of_candidate], axis=-1)
+
+
+def _product_over_steps(inputs, gradients):
+    """The gradient of a matrix: float `(batch, steps, m)` and `(batch, steps, n)` → `(m, n)`."""
+    rows, row_gradients = (ops.reshape(values, (-1, values.shape[-1])) for values in (inputs, gradients))
+    return ops.matmul(ops.transpose(rows), row_gradients)
+
+
+def _states_before(states, first_state, go_backwards: bool = False):
+    first = first_state[:, None]
+    ordered = [states[:, 1:], first] if go_backwards else [first, states[:, :-1]]
+    return ops.concatenate(ordered, axis=1)
+
+
+def _side_by_side(*values):
+    """One tensor of all that are not None. A loop of Keras reads one tensor."""
+    present = [value for value in values if value is not None]
+    return present[0] if len(present) == 1 else ops.concatenate(present, axis=-1)
+
+
+def _columns(inputs, widths: list[int | None]):
+    """Undo `_side_by_side` for one step. The last width is None: it takes the remaining columns, possibly none."""
+    parts, end = [], 0
+    for width in widths:
+        parts.append(inputs[:, end:] if width is None else inputs[:, end : end + width])
+        end += width or 0
+    return parts

@@ -1,0 +1,121 @@
+"""The loops with cheaper gradients give the outputs and the gradients of the ordinary loops."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from bytenet.layers.recurrent.cells import RecurrentCell
+from bytenet.layers.recurrent.context_decoder import AlignedCell, ContextDecoder
+from bytenet.layers.recurrent.encoder import RecurrentLayer
+from bytenet.layers.recurrent.gru_loops import gru_outputs
+
+BATCH, STEPS, SYMBOLS, UNITS, CHANNELS = 3, 5, 4, 6, 7
+
+
+def random(*shape):
+    return tf.constant(np.random.default_rng(sum(shape)).normal(size=shape).astype("float32"))
+
+
+def with_gradients(outputs_of, inputs, weights):
+    """The outputs, and the gradients of a weighted sum of them."""
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        outputs = outputs_of(*inputs)
+        total = ops.sum(outputs * random(*outputs.shape))
+    return [outputs, *tape.gradient(total, [*inputs, *(weight.value for weight in weights)])]
+
+
+def assert_same(ours, plain):
+    assert len(ours) == len(plain)
+    for one, other in zip(ours, plain, strict=True):
+        assert np.abs(one).max() > 0
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("go_backwards", [False, True])
+@pytest.mark.parametrize("mask", [None, [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_layer_of_grus_reads_like_the_loop_of_keras(go_backwards, mask, compiled):
+    layer = RecurrentLayer("gru", UNITS, go_backwards=go_backwards)
+    layer.build((None, None, CHANNELS))
+    mask = None if mask is None else tf.constant(mask) == 1
+
+    def plain(inputs):
+        outputs, *_ = layer.loop(layer.cell.project(inputs), mask=mask)
+        return ops.flip(outputs, axis=1) if go_backwards else outputs
+
+    def compare():
+        inputs = [random(BATCH, STEPS, CHANNELS)]
+        ours, usual = (
+            with_gradients(outputs_of, inputs, layer.trainable_weights)
+            for outputs_of in (lambda inputs: layer(inputs, mask=mask)[0], plain)
+        )
+        return ours, usual
+
+    assert_same(*(tf.function(compare, jit_compile=True) if compiled else compare)())
+
+
+def test_the_last_state_is_that_after_the_last_real_step():
+    layer = RecurrentLayer("gru", UNITS)
+    inputs = random(2, STEPS, CHANNELS)
+    _, (state,) = layer(inputs, mask=tf.constant([[True] * STEPS, [True, True, False, False, False]]))
+    for row, length in ((0, STEPS), (1, 2)):
+        alone, _ = layer(inputs[row : row + 1, :length])
+        np.testing.assert_allclose(state[row], alone[0, -1], atol=1e-6)
+
+
+def test_first_states_have_their_gradient():
+    cell = RecurrentCell("gru", UNITS)
+    cell.build((None, CHANNELS))
+    loop = keras.layers.RNN(cell, return_sequences=True)
+    inputs = [random(BATCH, STEPS, 3 * UNITS), random(BATCH, UNITS)]
+    ours = with_gradients(
+        lambda inputs, state: gru_outputs(inputs, state, cell.recurrent_kernel),
+        inputs, [cell.recurrent_kernel],
+    )  # fmt: skip
+    plain = with_gradients(lambda inputs, state: loop(inputs, initial_state=[state]), inputs, [cell.recurrent_kernel])
+    assert_same(ours, plain)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_gru_attends_like_its_cell(compiled):
+    decoder = ContextDecoder("gru", UNITS, 2, attention_units=5)
+    decoder.build(((None, None, 3), (None, None, CHANNELS), (None, UNITS)))
+    ids = np.array([[5, 6, 7, 8], [5, 6, 0, 0], [5, 0, 0, 0]])
+    cell = decoder.loop.cell
+    assert isinstance(cell, AlignedCell)
+
+    def with_loop(loop):
+        def outputs_of(embedded, encoded, state):
+            memory = decoder.remember(encoded, [[state]], ids)
+            attended = [memory[name] for name in ("keys", "offsets", "projected")]
+            return loop(decoder.cell.project(embedded), memory, attended)
+
+        inputs = [random(BATCH, STEPS, 3), random(BATCH, SYMBOLS, CHANNELS), random(BATCH, UNITS)]
+        weights = [*cell.trainable_weights, *decoder.start_map.trainable_weights]
+        return with_gradients(outputs_of, inputs, weights)
+
+    def compare():
+        ours = with_loop(
+            lambda projected, memory, _: decoder._attend_in_all_steps(projected, [memory["start"]], memory)
+        )
+        plain = with_loop(
+            lambda projected, memory, attended: decoder.loop(projected, initial_state=[memory["start"], *attended])
+        )
+        return ours, plain
+
+    assert_same(*(tf.function(compare, jit_compile=True) if compiled else compare)())
+
+
+def test_other_cells_have_the_ordinary_loop(monkeypatch):
+    monkeypatch.setattr("bytenet.layers.recurrent.encoder.gru_outputs", lambda *arguments: pytest.fail("it is run"))
+    inputs = random(BATCH, STEPS, CHANNELS)
+    for layer in (
+        RecurrentLayer("lstm", UNITS), RecurrentLayer("gru", UNITS, normalization="layer"),
+        RecurrentLayer("gru", UNITS, dtype="mixed_float16"),
+    ):  # fmt: skip
+        assert layer(inputs)[0].shape == (BATCH, STEPS, UNITS)
+    with pytest.raises(pytest.fail.Exception):
+        RecurrentLayer("gru", UNITS)(inputs)
