@@ -114,7 +114,8 @@ def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAtt
         def gradient(*arguments, upstream=None):
             d_outputs = arguments[0] if upstream is None else upstream
             units, attention_units = state_map.shape
-            states, all_weights = outputs[..., :units], outputs[..., units:]
+            states, all_weights = _columns(outputs, [units, None])
+            d_states, d_all_weights = _columns(d_outputs, [units, None])
             before = _states_before(states, first_state)
             with keras.name_scope("alignment"):
                 queries = ops.matmul(before, state_map)
@@ -135,9 +136,7 @@ def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAtt
                     d_vector = d_vector + ops.sum(d_scores[:, :, None] * hidden, axis=1)
                 return ops.concatenate([d_sums, d_query], axis=-1), [d_before, d_keys + d_hidden, d_vector]
 
-            inputs = _side_by_side(
-                queries, d_outputs[..., :units], before, update, reset, candidate, d_outputs[..., units:], all_weights
-            )
+            inputs = _side_by_side(queries, d_states, before, update, reset, candidate, d_all_weights, all_weights)
             zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
             d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
             d_sums, d_queries = d_steps[..., : 3 * units], d_steps[..., 3 * units :]
@@ -217,10 +216,14 @@ def _side_by_side(*values):
     return present[0] if len(present) == 1 else ops.concatenate(present, axis=-1)
 
 
-def _columns(inputs, widths: list[int | None]):
-    """Undo `_side_by_side` for one step. The last width is None: it takes the remaining columns, possibly none."""
+def _columns(values, widths: list[int | None]):
+    """Undo `_side_by_side`. The last width may be None: it takes the remaining columns, possibly none."""
     parts, end = [], 0
     for width in widths:
-        parts.append(inputs[:, end:] if width is None else inputs[:, end : end + width])
-        end += width or 0
+        if width is None:
+            parts.append(values[..., end:])
+        else:
+            # The slice has an unknown width if the number of all columns is unknown.
+            parts.append(ops.reshape(values[..., end : end + width], (*ops.shape(values)[:-1], width)))
+            end += width
     return parts

@@ -12,6 +12,7 @@ from bytenet.layers.recurrent.encoder import RecurrentLayer
 from bytenet.layers.recurrent.gru_loops import gru_outputs
 
 BATCH, STEPS, SYMBOLS, UNITS, CHANNELS = 3, 5, 4, 6, 7
+MODES = ["eager", "xla", "unknown sizes"]
 
 
 def random(*shape):
@@ -23,8 +24,17 @@ def with_gradients(outputs_of, inputs, weights):
     with tf.GradientTape() as tape:
         tape.watch(inputs)
         outputs = outputs_of(*inputs)
-        total = ops.sum(outputs * random(*outputs.shape))
+        factors = ops.sin(ops.cast(ops.arange(ops.size(outputs)), "float32"))
+        total = ops.sum(outputs * ops.reshape(factors, ops.shape(outputs)))
     return [outputs, *tape.gradient(total, [*inputs, *(weight.value for weight in weights)])]
+
+
+def in_mode(mode, function, inputs):
+    """The result of a function that runs without a graph, is compiled with XLA, or does not know any size."""
+    if mode == "eager":
+        return function(*inputs)
+    shapes = None if mode == "xla" else [tf.TensorSpec([None] * value.shape.rank, value.dtype) for value in inputs]
+    return tf.function(function, input_signature=shapes, jit_compile=mode == "xla")(*inputs)
 
 
 def assert_same(ours, plain):
@@ -36,25 +46,24 @@ def assert_same(ours, plain):
 
 @pytest.mark.parametrize("go_backwards", [False, True])
 @pytest.mark.parametrize("mask", [None, [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]])
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_layer_of_grus_reads_like_the_loop_of_keras(go_backwards, mask, compiled):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_layer_of_grus_reads_like_the_loop_of_keras(go_backwards, mask, mode):
     layer = RecurrentLayer("gru", UNITS, go_backwards=go_backwards)
     layer.build((None, None, CHANNELS))
-    mask = None if mask is None else tf.constant(mask) == 1
 
-    def plain(inputs):
-        outputs, *_ = layer.loop(layer.cell.project(inputs), mask=mask)
-        return ops.flip(outputs, axis=1) if go_backwards else outputs
+    def compare(inputs, *mask):
+        def plain(inputs):
+            outputs, *_ = layer.loop(layer.cell.project(inputs), mask=mask[0] if mask else None)
+            return ops.flip(outputs, axis=1) if go_backwards else outputs
 
-    def compare():
-        inputs = [random(BATCH, STEPS, CHANNELS)]
-        ours, usual = (
-            with_gradients(outputs_of, inputs, layer.trainable_weights)
-            for outputs_of in (lambda inputs: layer(inputs, mask=mask)[0], plain)
-        )
-        return ours, usual
+        def ours(inputs):
+            return layer(inputs, mask=mask[0] if mask else None)[0]
 
-    assert_same(*(tf.function(compare, jit_compile=True) if compiled else compare)())
+        inputs = ops.reshape(inputs, (*ops.shape(inputs)[:2], CHANNELS))
+        return [with_gradients(outputs_of, [inputs], layer.trainable_weights) for outputs_of in (ours, plain)]
+
+    masks = [] if mask is None else [tf.constant(mask) == 1]
+    assert_same(*in_mode(mode, compare, [random(BATCH, STEPS, CHANNELS), *masks]))
 
 
 def test_the_last_state_is_that_after_the_last_real_step():
@@ -79,34 +88,39 @@ def test_first_states_have_their_gradient():
     assert_same(ours, plain)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_gru_attends_like_its_cell(compiled):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_gru_attends_like_its_cell(mode):
     decoder = ContextDecoder("gru", UNITS, 2, attention_units=5)
     decoder.build(((None, None, 3), (None, None, CHANNELS), (None, UNITS)))
     ids = np.array([[5, 6, 7, 8], [5, 6, 0, 0], [5, 0, 0, 0]])
     cell = decoder.loop.cell
     assert isinstance(cell, AlignedCell)
 
-    def with_loop(loop):
-        def outputs_of(embedded, encoded, state):
-            memory = decoder.remember(encoded, [[state]], ids)
-            attended = [memory[name] for name in ("keys", "offsets", "projected")]
-            return loop(decoder.cell.project(embedded), memory, attended)
+    inputs = [random(BATCH, STEPS, 3), random(BATCH, SYMBOLS, CHANNELS), random(BATCH, UNITS)]
+    weights = [*cell.trainable_weights, *decoder.start_map.trainable_weights]
 
-        inputs = [random(BATCH, STEPS, 3), random(BATCH, SYMBOLS, CHANNELS), random(BATCH, UNITS)]
-        weights = [*cell.trainable_weights, *decoder.start_map.trainable_weights]
-        return with_gradients(outputs_of, inputs, weights)
+    def ours(projected, memory):
+        return decoder._attend_in_all_steps(projected, [memory["start"]], memory)
 
-    def compare():
-        ours = with_loop(
-            lambda projected, memory, _: decoder._attend_in_all_steps(projected, [memory["start"]], memory)
-        )
-        plain = with_loop(
-            lambda projected, memory, attended: decoder.loop(projected, initial_state=[memory["start"], *attended])
-        )
-        return ours, plain
+    def plain(projected, memory):
+        attended = [memory[name] for name in ("keys", "offsets", "projected")]
+        return decoder.loop(projected, initial_state=[memory["start"], *attended])
 
-    assert_same(*(tf.function(compare, jit_compile=True) if compiled else compare)())
+    def compare(ids, *values):
+        values = [
+            ops.reshape(value, (*ops.shape(value)[:-1], random_value.shape[-1]))
+            for value, random_value in zip(values, inputs, strict=True)
+        ]
+
+        def with_loop(loop):
+            def outputs_of(embedded, encoded, state):
+                return loop(decoder.cell.project(embedded), decoder.remember(encoded, [[state]], ids))
+
+            return with_gradients(outputs_of, values, weights)
+
+        return with_loop(ours), with_loop(plain)
+
+    assert_same(*in_mode(mode, compare, [tf.constant(ids), *inputs]))
 
 
 def test_other_cells_have_the_ordinary_loop(monkeypatch):
