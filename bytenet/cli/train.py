@@ -64,11 +64,12 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     """Train a model with the settings of PRESET_OR_FILE, and save it in the folder given as --run.
 
     PRESET_OR_FILE is the name of a preset or the path of a YAML file. If it names a corpus, but no preset and no model,
-    a preset is chosen by the number of pairs: pairs-2k-convs2s, pairs-10k-convs2s, pairs-30k-convs2s or
-    pairs-150k-convs2s. If a setting needs another family than ConvS2S, the preset of the same size with a ByteNet is
-    chosen, such as pairs-2k. If training.start names a model of another family, a preset for such trainings is chosen,
-    such as pairs-2k-start. Leave PRESET_OR_FILE out with --set data.corpus=NAME (a preset is chosen), or with --resume
-    (the run keeps its settings). `bytenet settings` prints all settings with explanations.
+    a preset is chosen by the number of pairs: pairs-2k-bahdanau, pairs-10k-bahdanau, pairs-30k-bahdanau or
+    pairs-150k-bahdanau. These train recurrent models. If a setting needs a ConvS2S or a ByteNet, the preset of the same
+    size for this family is chosen, such as pairs-2k-convs2s or pairs-2k. If training.start names a ByteNet or a
+    Transformer, a preset for such trainings is chosen, such as pairs-2k-start. Leave PRESET_OR_FILE out with --set
+    data.corpus=NAME (a preset is chosen), or with --resume (the run keeps its settings). `bytenet settings` prints all
+    settings with explanations.
 
     With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """

@@ -45,5 +45,5 @@ def test_a_preset_or_a_corpus_is_needed(tmp_path):
     arguments = [part for setting in settings for part in ("--set", setting)]
     result = CliRunner().invoke(prepare, ["--run", str(tmp_path / "run"), *arguments])
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("32 pairs: preset pairs-2k-convs2s\n")
+    assert result.stderr.startswith("32 pairs: preset pairs-2k-bahdanau\n")
     assert "warning: the learning rate rises until the end, because training.warmup_steps is 200" in result.stderr

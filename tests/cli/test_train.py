@@ -1,7 +1,5 @@
 """`bytenet train` passes the right configuration to the training."""
 
-import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from bytenet.config import ConfigSources, load_config
 from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.presets.by_size import _CONVS2S_PAIRS
+from bytenet.presets.sizes import PRESETS_OF_FAMILIES
 from bytenet.run_folder import RunFolder
 
 
@@ -25,10 +23,10 @@ def train_command(monkeypatch, tmp_path):
         assert cluster == "the workers of the environment"
         asked.append((config, run_dir, resume))
 
-    monkeypatch.setitem(sys.modules, "bytenet.training", types.SimpleNamespace(train=note))
-    cluster = types.SimpleNamespace(from_environment=lambda: "the workers of the environment")
-    module = types.SimpleNamespace(Cluster=cluster)
-    monkeypatch.setitem(sys.modules, "bytenet.training.distribution.cluster", module)
+    monkeypatch.setattr("bytenet.training.train", note)
+    monkeypatch.setattr(
+        "bytenet.training.distribution.cluster.Cluster.from_environment", lambda: "the workers of the environment"
+    )
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str):
@@ -71,8 +69,8 @@ def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
         Path(name).write_text("a\n" * 9000)
     settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
     result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
-    assert "9,000 pairs: preset pairs-10k-convs2s\nOn 10,000 captions, preset pairs" in result.stderr
-    config = ConfigSources.read(None, settings).config("pairs-10k-convs2s")
+    assert "9,000 pairs: preset pairs-10k-bahdanau\nOn 10,000 captions, preset pairs" in result.stderr
+    config = ConfigSources.read(None, settings).config("pairs-10k-bahdanau")
     assert asked == [(config, Path("runs/a"), False)]
 
 
@@ -151,7 +149,7 @@ def test_help_lists_presets_and_families(train_command):
     result, _ = train_command("--help")
     assert result.exit_code == 0
     assert "multi30k-transformer" in result.output
-    assert all(preset in train.help for preset in _CONVS2S_PAIRS)
+    assert all(preset in train.help for preset in PRESETS_OF_FAMILIES["recurrent"])
     for family, config_class in family_configs().items():
         assert f"\n  {family}: " in result.output
         assert all(variant in result.output for variant in config_class.VARIANTS)

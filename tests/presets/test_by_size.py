@@ -8,7 +8,8 @@ import pytest
 from bytenet.config import load_config
 from bytenet.datasets.loading import load_corpus
 from bytenet.errors import ConfigError
-from bytenet.presets.by_size import load_sized_config, number_of_pairs
+from bytenet.presets.by_size import load_sized_config
+from bytenet.presets.corpus_size import number_of_pairs
 from bytenet.presets.expectations import MeasuredTraining, ReachedScores
 
 from .own_files import CORPUS, FILES, LANGUAGES
@@ -25,7 +26,10 @@ pytestmark = pytest.mark.usefixtures("nine_thousand_pairs")
 )  # fmt: skip
 def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkeypatch):
     monkeypatch.setattr("bytenet.presets.by_size.number_of_pairs", lambda data: pairs)
-    for settings, family in (([], "-convs2s"), (["model.num_sets=2"], ""), (["training.start=de-en"], "-start")):
+    for settings, family in (
+        ([], "-bahdanau"), (["model.family=convs2s"], "-convs2s"), (["model.num_sets=2"], ""),
+        (["training.start=de-en"], "-start"),
+    ):  # fmt: skip
         config, choice, _ = load_sized_config(None, [*FILES, *settings])
         assert f"{pairs:,} pairs: preset {preset}{family}" in choice
         assert config == load_config(preset + family, [*FILES, *settings])
@@ -34,29 +38,44 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset, monkey
 @pytest.mark.parametrize(
     "settings",
     [
-        ["model.dim=96"], ["model.attention_layers=[5, 6]"], ["model.family=convs2s"],
-        ["model.family=convs2s", "model.variant=small"], ["data.max_length=1023"],
-        ["data.max_length=1024", "model.max_positions=1025"],
+        ["model.dim=96"], ["model.score=general"], ["model.family=recurrent"],
+        ["model.family=recurrent", "model.variant=cho"], ["data.max_length=1024"],
     ],
 )  # fmt: skip
-def test_the_preset_has_a_convs2s_if_the_settings_allow_it(settings):
+def test_the_preset_has_bahdanaus_model_if_the_settings_allow_it(settings):
     config, choice, _ = load_sized_config(None, [*FILES, *settings])
-    assert choice == "9,000 pairs: preset pairs-10k-convs2s"
+    assert choice == "9,000 pairs: preset pairs-10k-bahdanau"
+    assert config == load_config("pairs-10k-bahdanau", [*FILES, *settings])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["model.attention_layers=[5, 6]"], ["model.family=convs2s"], ["model.family=convs2s", "model.variant=small"],
+        ["model.encoder_widths=[96]", "model.encoder_kernel_sizes=[3]", "data.max_length=1023"],
+        ["model.family=convs2s", "data.max_length=1024", "model.max_positions=1025"],
+    ],
+)  # fmt: skip
+def test_the_preset_has_a_convs2s_if_a_setting_needs_one(settings):
+    config, choice, _ = load_sized_config(None, [*FILES, *settings])
+    named = settings[0].partition("=")[0]
+    assert choice == f"9,000 pairs: preset pairs-10k-convs2s (not pairs-10k-bahdanau, because {named} is set)"
     assert config == load_config("pairs-10k-convs2s", [*FILES, *settings])
 
 
 @pytest.mark.parametrize(
-    ("setting", "reason"),
+    ("settings", "named"),
     [
-        ("model.variant=selu", "model.variant is set"), ("model.family=bytenet", "model.family is set"),
-        ("model.num_sets=2", "model.num_sets is set"), ("model.settings=default", "model.settings is set"),
-        ("data.max_length=1024", "ConvS2S reads at most 1,023 characters, and data.max_length is 1,024"),
+        (["model.variant=selu"], "model.variant"), (["model.family=bytenet"], "model.family"),
+        (["model.num_sets=2"], "model.num_sets"), (["model.settings=default"], "model.settings"),
+        # ConvS2S reads 1,024 symbols.
+        (["model.attention_heads=1", "data.max_length=1024"], "model.attention_heads"),
     ],
 )  # fmt: skip
-def test_the_preset_has_a_bytenet_if_a_setting_needs_one(setting, reason):
-    config, choice, _ = load_sized_config(None, [*FILES, setting])
-    assert choice == f"9,000 pairs: preset pairs-10k (not pairs-10k-convs2s, because {reason})"
-    assert config == load_config("pairs-10k", [*FILES, setting])
+def test_the_preset_has_a_bytenet_if_a_setting_needs_one(settings, named):
+    config, choice, _ = load_sized_config(None, [*FILES, *settings])
+    assert choice == f"9,000 pairs: preset pairs-10k (not pairs-10k-bahdanau, because {named} is set)"
+    assert config == load_config("pairs-10k", [*FILES, *settings])
 
 
 def test_pairs_are_counted_before_the_limits_on_length():
@@ -72,9 +91,9 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: None)
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
     config, choice, expectation = load_sized_config("my.yaml", ["model.dropout=0.5"])
-    assert (choice, expectation) == ("9,000 pairs: preset pairs-10k-convs2s", None)
-    preset = load_config("pairs-10k-convs2s", FILES)
-    assert config.differences(preset) == [("model.dropout", 0.5, 0.2), ("training.epochs", 3, 22)]
+    assert (choice, expectation) == ("9,000 pairs: preset pairs-10k-bahdanau", None)
+    preset = load_config("pairs-10k-bahdanau", FILES)
+    assert config.differences(preset) == [("model.dropout", 0.5, 0.2), ("training.epochs", 3, 8)]
 
 
 def test_settings_are_checked_together_with_those_of_the_chosen_preset():
@@ -97,15 +116,15 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
     )
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
     _, choice, expectation = load_sized_config(None, FILES)
-    assert choice == "9,000 pairs: preset pairs-10k-convs2s"
+    assert choice == "9,000 pairs: preset pairs-10k-bahdanau"
     assert expectation == (
-        "On the corpus of the preset, preset pairs-10k-convs2s reached 7.2 BLEU (greedy, validation pairs) in 20 "
+        "On the corpus of the preset, preset pairs-10k-bahdanau reached 7.2 BLEU (greedy, validation pairs) in 20 "
         "minutes on a machine.\nOther text has other scores."
     )
     from_start = [*FILES, "training.start=de-en"]
     _, choice, expectation = load_sized_config(None, from_start)
     assert choice == (
-        "9,000 pairs: preset pairs-10k-start (not pairs-10k-convs2s, because the model of training.start is of the "
+        "9,000 pairs: preset pairs-10k-start (not pairs-10k-bahdanau, because the model of training.start is of the "
         "family bytenet)"
     )
     assert expectation is None
@@ -120,8 +139,8 @@ def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():
     few = [*FILES, "data.max_train_pairs=300"]
     _, choice, _ = load_sized_config(None, few)
     assert choice.splitlines() == [
-        "300 pairs: preset pairs-2k-convs2s",
-        "Few pairs: set training.epochs=267 for as many steps as with 2,000 pairs",
+        "300 pairs: preset pairs-2k-bahdanau",
+        "Few pairs: set training.epochs=160 for as many steps as with 2,000 pairs",
     ]
     for others in (["training.epochs=9"], ["data.max_train_pairs=1500"], ["training.start=de-en"]):
         _, choice, _ = load_sized_config(None, [*few, *others])
@@ -131,16 +150,16 @@ def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():
 def test_overrides_may_change_the_model_of_the_chosen_preset():
     Path("my.yaml").write_text(CORPUS)
     config, choice, _ = load_sized_config("my.yaml", ["model.dim=64"])
-    assert "pairs-10k-convs2s" in choice
-    assert (config.model.dim, config.model.attention_layers) == (64, (6,))
+    assert "pairs-10k-bahdanau" in choice
+    assert (config.model.dim, config.model.decoder) == (64, "bahdanau")
     config, *_ = load_sized_config("my.yaml", ["model.family=transformer"])
     assert (config.model.family, config.model.dropout) == ("transformer", 0.25)
 
 
 def test_overrides_alone_may_name_a_corpus():
     config, choice, _ = load_sized_config(None, FILES)
-    assert "pairs-10k-convs2s" in choice
-    assert config == load_config("pairs-10k-convs2s", FILES)
+    assert "pairs-10k-bahdanau" in choice
+    assert config == load_config("pairs-10k-bahdanau", FILES)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +254,11 @@ def test_a_run_that_goes_on_keeps_its_settings():
 
 @pytest.mark.parametrize("size", ["2k", "10k", "30k", "150k"])
 def test_the_presets_of_one_size_differ_in_the_model_the_batches_the_epochs_and_the_evaluations_alone(size):
-    bytenet, convs2s = (load_config(f"pairs-{size}{family}", FILES) for family in ("", "-convs2s"))
-    different = {key for key, *_ in convs2s.differences(bytenet) if not key.startswith(("model.", "evaluation."))}
-    assert different <= {"data.batch_chars", "training.epochs"}
+    bytenet, convs2s, bahdanau = (load_config(f"pairs-{size}{kind}", FILES) for kind in ("", "-convs2s", "-bahdanau"))
+
+    def differences(config):
+        return {key for key, *_ in config.differences(bytenet) if not key.startswith(("model.", "evaluation."))}
+
+    assert differences(convs2s) <= {"data.batch_chars", "training.epochs"}
+    others = {"training.label_smoothing", "training.early_stopping_metric"}
+    assert differences(bahdanau) <= {"data.batch_chars", "training.epochs"} | others

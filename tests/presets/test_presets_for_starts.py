@@ -14,31 +14,40 @@ pytestmark = pytest.mark.usefixtures("nine_thousand_pairs")
 
 
 def test_the_preset_has_the_family_of_the_model_to_start_from():
-    begun = load_config("pairs-2k-convs2s", FILES)
+    begun = load_config("pairs-2k-bahdanau", FILES)
     RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
     config, choice, _ = load_sized_config(None, [*FILES, "training.start=begun"])
     assert choice == (
-        "9,000 pairs: preset pairs-10k-convs2s\nIts learning rate and its epochs are for random weights. A trained "
+        "9,000 pairs: preset pairs-10k-bahdanau\nIts learning rate and its epochs are for random weights. A trained "
         "model usually needs less: try training.learning_rate=5e-4"
     )
-    assert config == load_config("pairs-10k-convs2s", [*FILES, "training.start=begun"])
+    assert config == load_config("pairs-10k-bahdanau", [*FILES, "training.start=begun"])
     _, choice, _ = load_sized_config(None, [*FILES, "training.start=begun", "training.learning_rate=1e-4"])
-    assert choice == "9,000 pairs: preset pairs-10k-convs2s"
+    assert choice == "9,000 pairs: preset pairs-10k-bahdanau"
     with pytest.raises(ConfigError, match=r"training\.start is 5, but should be a valid string"):
         load_sized_config(None, [*FILES, "training.start=5"])
     with pytest.raises(MissingFileError, match="nowhere"):
         load_sized_config(None, [*FILES, "training.start=nowhere"])
 
 
+def test_a_start_of_convs2s_has_a_preset_of_its_family():
+    begun = load_config("pairs-2k-convs2s", FILES)
+    RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
+    config, choice, _ = load_sized_config(None, [*FILES, "training.start=begun", "training.learning_rate=1e-4"])
+    reason = "the model of training.start is of the family convs2s"
+    assert choice == f"9,000 pairs: preset pairs-10k-convs2s (not pairs-10k-bahdanau, because {reason})"
+    assert config.model.family == "convs2s"
+
+
 def test_a_start_of_another_family_has_a_preset_for_trained_models():
-    begun = load_config("multi30k-luong", FILES)
+    begun = load_config("multi30k-transformer", FILES)
     RunFolder.create("begun", begun, Vocabulary.from_texts(["ein Hund"]))
     for further in ([], ["data.max_length=1024"]):
         config, choice, _ = load_sized_config(None, [*FILES, "training.start=begun", *further])
-        assert "preset pairs-10k-start (not pairs-10k-convs2s, because the model of training.start is of" in choice
+        assert "preset pairs-10k-start (not pairs-10k-bahdanau, because the model of training.start is of" in choice
         assert config.training.learning_rate == load_config("pairs-10k-start", FILES).training.learning_rate
     _, choice, _ = load_sized_config(None, [*FILES, "training.start=null"])
-    assert "preset pairs-10k-convs2s" in choice
+    assert "preset pairs-10k-bahdanau" in choice
 
 
 @pytest.mark.parametrize("size", ["2k", "10k", "30k", "150k"])
@@ -57,9 +66,9 @@ def test_a_pretrained_model_of_the_languages_is_named_as_a_start():
     few = [*files, "data.max_train_pairs=3000"]
     _, choice, expectation = load_sized_config(None, few)
     advice = "A pretrained model has these languages: to start from it, set training.start="
-    assert choice == f"3,000 pairs: preset pairs-2k-convs2s\n{advice}de-en (preset pairs-2k-start)"
+    assert choice == f"3,000 pairs: preset pairs-2k-bahdanau\n{advice}de-en (preset pairs-2k-start)"
     from_random_weights, from_start, _ = expectation.split("\n")
-    assert from_random_weights.startswith("On 3,000 captions, preset pairs-2k-convs2s reached 17.4 BLEU (greedy, ")
+    assert from_random_weights.startswith("On 3,000 captions, preset pairs-2k-bahdanau reached 23.4 BLEU (greedy, ")
     assert from_start.startswith(
         "On 3,000 captions, preset pairs-2k-start with training.start=de-en reached 24.5 BLEU (greedy, validation "
         "pairs) in 49 minutes on a core "

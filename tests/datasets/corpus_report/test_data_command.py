@@ -179,7 +179,7 @@ def test_a_corpus_can_be_named_by_a_setting_alone():
     result = CliRunner().invoke(data, ["--set", "data.corpus=digits", "--set", "data.num_train=40", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["name"] == "digits"
-    assert result.stderr.startswith("40 pairs: preset pairs-2k-convs2s\nFew pairs: set training.epochs=")
+    assert result.stderr.startswith("40 pairs: preset pairs-2k-bahdanau\nFew pairs: set training.epochs=")
 
 
 def test_settings_without_effect_are_named():

@@ -1,0 +1,30 @@
+"""The presets for a user's own pairs, and the number of pairs that each is made for."""
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+_SIZES: Final = {"2k": 2_000, "10k": 10_000, "30k": 30_000, "150k": 150_000}
+
+
+def _presets(suffix: str) -> dict[str, int]:
+    return {f"pairs-{size}{suffix}": number for size, number in _SIZES.items()}
+
+
+PRESETS_OF_FAMILIES: Final = {
+    "recurrent": _presets("-bahdanau"), "convs2s": _presets("-convs2s"), "bytenet": _presets(""),
+}  # fmt: skip
+"""The presets of each family of models. The families with higher scores come first (docs/results.md)."""
+
+PRESETS_FOR_STARTS: Final = _presets("-start")
+"""ByteNets for a trained model to start from, of whatever family."""
+
+
+def nearest_preset(num_pairs: int, presets: Mapping[str, int]) -> str:
+    """The preset for the nearest number of pairs, by ratio.
+
+    Args:
+        num_pairs: in the corpus.
+        presets: number of pairs that each is made for.
+    """
+    return min(presets, key=lambda name: abs(math.log(presets[name] / max(num_pairs, 1))))
