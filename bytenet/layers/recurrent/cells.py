@@ -129,7 +129,7 @@ class RecurrentCell(keras.layers.Layer):
 
     @property
     def has_gru_loop(self) -> bool:
-        """Whether `gru_outputs` and `attending_gru_outputs` can run this cell."""
+        """Whether `gru_outputs` and `attending_gru_outputs` can run this cell. They were tested in float32 only."""
         return self.kind == "gru" and self.gain is None and self.compute_dtype == "float32"
 
     def _normalized(self, sums, first_gate: int):

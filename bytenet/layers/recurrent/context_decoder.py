@@ -191,7 +191,7 @@ class ContextDecoder(RecurrentDecoder, keras.layers.Layer):
         else:
             projected = projected + memory["projected"][:, None]
             if self.cell.has_gru_loop:
-                states = gru_outputs(projected, *initial_states, self.cell.recurrent_kernel)
+                states = gru_outputs(self, projected, *initial_states, self.cell.recurrent_kernel)
             else:
                 states = self.loop(projected, initial_state=initial_states)
             context = memory["context"][:, None]
@@ -205,7 +205,7 @@ class ContextDecoder(RecurrentDecoder, keras.layers.Layer):
             return self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
         state_map, vector = self.loop.cell.alignment.additive_weights
         attention = AdditiveAttention(state_map, vector, *_attended(memory))
-        return attending_gru_outputs(projected, *initial_states, self.cell.recurrent_kernel, attention)
+        return attending_gru_outputs(self, projected, *initial_states, self.cell.recurrent_kernel, attention)
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles

@@ -47,9 +47,9 @@ class RecurrentLayer(keras.layers.Layer):
     def read(self, projected, initial_state=None, mask=None):
         """As the call, but from the result of `RecurrentCell.project` for all steps."""
         go_backwards = self.arguments["go_backwards"]
-        if self.cell.has_gru_loop and (mask is None or initial_state is None):
+        if self.cell.has_gru_loop:
             first = initial_state[0] if initial_state else ops.zeros_like(projected[:, 0, : self.cell.units])
-            outputs = gru_outputs(projected, first, self.cell.recurrent_kernel, mask, go_backwards)
+            outputs = gru_outputs(self, projected, first, self.cell.recurrent_kernel, mask, go_backwards)
             return outputs, [outputs[:, 0 if go_backwards else -1]]
         outputs, *states = self.loop(projected, initial_state=initial_state, mask=mask)
         # The loop puts out the last step first if it goes backwards.

@@ -2,7 +2,10 @@
 
 The gradient of an ordinary loop adds up the gradients of the weights step by step, and keeps what each step has
 computed. Here, the loop of the gradient computes only what the next step needs. The gradients of the weights are then
-one product over all steps. The gates and the hidden layer of the attention are computed again, so they are not kept.
+one product over all steps. The gates and the hidden layer of the attention are computed again, so graphs do not keep
+them. `RecurrentCell` and `AlignedCell` compute the same steps one by one.
+
+The sequences must have at least one step. JAX can differentiate these functions in reverse mode only.
 """
 
 from typing import NamedTuple
@@ -11,6 +14,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.attention.dot_attention import softmax
+from bytenet.layers.gradients import gradient_scope, upstream_of
 from bytenet.private_api import run_steps
 
 
@@ -32,10 +36,11 @@ class AdditiveAttention(NamedTuple):
     values: object
 
 
-def gru_outputs(projected, first_state, kernel, mask=None, go_backwards: bool = False):
+def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: bool = False):
     """The states of a GRU after each step.
 
     Args:
+        layer: under whose name profiles show the gradient.
         projected: the inputs, see `RecurrentCell.project`, float32 `(batch, length, 3 * units)`.
         first_state: float32 `(batch, units)`.
         kernel: of the recurrent part, float32 `(units, 3 * units)`.
@@ -59,37 +64,41 @@ def gru_outputs(projected, first_state, kernel, mask=None, go_backwards: bool = 
         outputs, _ = run_steps(step, _side_by_side(projected, is_real), [first_state], go_backwards)
 
         def gradient(*arguments, upstream=None):
-            d_outputs = arguments[0] if upstream is None else upstream
-            before = _states_before(outputs, first_state, go_backwards)
-            update, reset, candidate = _gates(projected, before, kernel)
-            units = before.shape[-1]
+            with gradient_scope(layer):
+                d_outputs = upstream_of(arguments, upstream)
+                before = _states_before(outputs, first_state, go_backwards)
+                update, reset, candidate = _gates(projected, before, kernel)
+                units = before.shape[-1]
 
-            def step_back(inputs, states):
-                d_output, *gates, is_real = _columns(inputs, [units] * 5 + [None])
-                d_state = states[0] + d_output
-                if mask is None:
-                    d_sums, d_before = _back_through_gates(d_state, *gates, kernel)
-                else:
-                    d_sums, d_before = _back_through_gates(is_real * d_state, *gates, kernel)
-                    d_before = d_before + (1 - is_real) * d_state
-                return d_sums, [d_before]
+                def step_back(inputs, states):
+                    d_output, *gates, is_real = _columns(inputs, [units] * 5 + [None])
+                    d_state = states[0] + d_output
+                    if mask is None:
+                        d_sums, d_before = _back_through_gates(d_state, *gates, kernel)
+                    else:
+                        d_sums, d_before = _back_through_gates(is_real * d_state, *gates, kernel)
+                        d_before = d_before + (1 - is_real) * d_state
+                    return d_sums, [d_before]
 
-            inputs = _side_by_side(d_outputs, before, update, reset, candidate, is_real)
-            d_projected, (d_first_state,) = run_steps(
-                step_back, inputs, [ops.zeros_like(first_state)], not go_backwards
-            )
-            return d_projected, d_first_state, _gradient_of_kernel(d_projected, before, reset)
+                inputs = _side_by_side(d_outputs, before, update, reset, candidate, is_real)
+                d_projected, (d_first_state,) = run_steps(
+                    step_back, inputs, [ops.zeros_like(first_state)], not go_backwards
+                )
+                return d_projected, d_first_state, _gradient_of_kernel(d_projected, before, reset)
 
         return outputs, gradient
 
     return run(projected, first_state, _as_tensor(kernel))
 
 
-def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAttention):
-    """The states of a GRU that attends to a source before each step, see `AlignedCell`.
+def attending_gru_outputs(layer, projected, first_state, kernel, attention: AdditiveAttention):
+    """The states of a GRU that attends to a source before each step, see `AlignedCell`. Each source has one row.
 
     Args:
-        projected, first_state, kernel: as for `gru_outputs`; float32 `(batch, T, 3 * units)` for T steps.
+        layer: under whose name profiles show the gradient.
+        projected: the inputs, see `RecurrentCell.project`, float32 `(batch, T, 3 * units)`.
+        first_state: float32 `(batch, units)`.
+        kernel: of the recurrent part, float32 `(units, 3 * units)`.
         attention: to the source.
 
     Returns:
@@ -112,44 +121,44 @@ def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAtt
         outputs, _ = run_steps(step, projected, [first_state])
 
         def gradient(*arguments, upstream=None):
-            d_outputs = arguments[0] if upstream is None else upstream
-            units, attention_units = state_map.shape
-            states, all_weights = _columns(outputs, [units, None])
-            d_states, d_all_weights = _columns(d_outputs, [units, None])
-            before = _states_before(states, first_state)
-            with keras.name_scope("alignment"):
-                queries = ops.matmul(before, state_map)
-            update, reset, candidate = _gates(projected + ops.matmul(all_weights, values), before, kernel)
-
-            def step_back(inputs, states):
-                d_state, d_keys, d_vector = states
-                query, d_output, *gates, both_weights = _columns(inputs, [attention_units] + [units] * 5 + [None])
-                d_weights, weights = ops.split(both_weights, 2, axis=-1)
-                d_sums, d_before = _back_through_gates(d_state + d_output, *gates, kernel)
+            with gradient_scope(layer):
+                d_outputs = upstream_of(arguments, upstream)
+                units, attention_units = state_map.shape
+                states, all_weights = _columns(outputs, [units, None])
+                d_states, d_all_weights = _columns(d_outputs, [units, None])
+                before = _states_before(states, first_state)
                 with keras.name_scope("alignment"):
-                    d_weights = d_weights + ops.matmul(values, d_sums[:, :, None])[:, :, 0]
-                    d_scores = weights * (d_weights - ops.sum(weights * d_weights, axis=-1, keepdims=True))
-                    hidden = hidden_layer(query)
-                    d_hidden = d_scores[:, :, None] * (vector * (1 - ops.square(hidden)))
-                    d_query = ops.sum(d_hidden, axis=1)
-                    d_before = d_before + ops.matmul(d_query, ops.transpose(state_map))
-                    d_vector = d_vector + ops.sum(d_scores[:, :, None] * hidden, axis=1)
-                return ops.concatenate([d_sums, d_query], axis=-1), [d_before, d_keys + d_hidden, d_vector]
+                    queries = ops.matmul(before, state_map)
+                    context = ops.matmul(all_weights, values)
+                update, reset, candidate = _gates(projected + context, before, kernel)
 
-            inputs = _side_by_side(queries, d_states, before, update, reset, candidate, d_all_weights, all_weights)
-            zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
-            d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
-            d_sums, d_queries = d_steps[..., : 3 * units], d_steps[..., 3 * units :]
-            return (
-                d_sums,
-                d_first_state,
-                _gradient_of_kernel(d_sums, before, reset),
-                _product_over_steps(before, d_queries),
-                ops.sum(d_vector, axis=0),
-                d_keys,
-                ops.zeros_like(offsets),
-                ops.matmul(ops.transpose(all_weights, (0, 2, 1)), d_sums),
-            )
+                def step_back(inputs, states):
+                    d_state, d_keys, d_vector = states
+                    query, d_output, *gates, both_weights = _columns(inputs, [attention_units] + [units] * 5 + [None])
+                    d_weights, weights = ops.split(both_weights, 2, axis=-1)
+                    d_sums, d_before = _back_through_gates(d_state + d_output, *gates, kernel)
+                    with keras.name_scope("alignment"):
+                        d_weights = d_weights + ops.matmul(values, d_sums[:, :, None])[:, :, 0]
+                        d_scores = weights * (d_weights - ops.sum(weights * d_weights, axis=-1, keepdims=True))
+                        hidden = hidden_layer(query)
+                        d_hidden = d_scores[:, :, None] * (vector * (1 - ops.square(hidden)))
+                        d_query = ops.sum(d_hidden, axis=1)
+                        d_before = d_before + ops.matmul(d_query, ops.transpose(state_map))
+                        d_vector = d_vector + ops.sum(d_scores[:, :, None] * hidden, axis=1)
+                    return ops.concatenate([d_sums, d_query], axis=-1), [d_before, d_keys + d_hidden, d_vector]
+
+                inputs = _side_by_side(queries, d_states, before, update, reset, candidate, d_all_weights, all_weights)
+                zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
+                d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
+                d_sums, d_queries = d_steps[..., : 3 * units], d_steps[..., 3 * units :]
+                with keras.name_scope("alignment"):
+                    d_state_map = _product_over_steps(before, d_queries)
+                    d_vector = ops.sum(d_vector, axis=0)
+                    d_values = ops.matmul(ops.transpose(all_weights, (0, 2, 1)), d_sums)
+                d_kernel = _gradient_of_kernel(d_sums, before, reset)
+                return (
+                    d_sums, d_first_state, d_kernel, d_state_map, d_vector, d_keys, ops.zeros_like(offsets), d_values,
+                )  # fmt: skip
 
         return outputs, gradient
 
@@ -157,7 +166,10 @@ def attending_gru_outputs(projected, first_state, kernel, attention: AdditiveAtt
 
 
 def _as_tensor(weight):
-    """The value of a variable. TensorFlow's function with a gradient of its own does not take variables."""
+    """The value of a variable.
+
+    `convert_to_tensor` leaves a variable of TensorFlow as it is, and TensorFlow's custom gradients do not take it.
+    """
     return ops.convert_to_tensor(weight)[...]
 
 
@@ -172,8 +184,9 @@ def _gates(sums, before, kernel):
 
 
 def _next_state(sums, before, kernel):
-    update, _, candidate = _gates(sums, before, kernel)
-    return before + update * (candidate - before)
+    with keras.name_scope("recurrent_cell"):  # for profiles
+        update, _, candidate = _gates(sums, before, kernel)
+        return before + update * (candidate - before)
 
 
 def _back_through_gates(d_state, before, update, reset, candidate, kernel):

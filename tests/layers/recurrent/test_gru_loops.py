@@ -1,6 +1,5 @@
 """The loops with cheaper gradients give the outputs and the gradients of the ordinary loops."""
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,9 +8,9 @@ from keras import ops
 from bytenet.layers.recurrent.cells import RecurrentCell
 from bytenet.layers.recurrent.context_decoder import AlignedCell, ContextDecoder
 from bytenet.layers.recurrent.encoder import RecurrentLayer
-from bytenet.layers.recurrent.gru_loops import gru_outputs
 
 BATCH, STEPS, SYMBOLS, UNITS, CHANNELS = 3, 5, 4, 6, 7
+HOLES = [[1, 0, 1, 1, 0], [0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]
 MODES = ["eager", "xla", "unknown sizes"]
 
 
@@ -45,7 +44,7 @@ def assert_same(ours, plain):
 
 
 @pytest.mark.parametrize("go_backwards", [False, True])
-@pytest.mark.parametrize("mask", [None, [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]])
+@pytest.mark.parametrize("mask", [None, [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], HOLES])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_layer_of_grus_reads_like_the_loop_of_keras(go_backwards, mask, mode):
     layer = RecurrentLayer("gru", UNITS, go_backwards=go_backwards)
@@ -66,26 +65,54 @@ def test_a_layer_of_grus_reads_like_the_loop_of_keras(go_backwards, mask, mode):
     assert_same(*in_mode(mode, compare, [random(BATCH, STEPS, CHANNELS), *masks]))
 
 
-def test_the_last_state_is_that_after_the_last_real_step():
-    layer = RecurrentLayer("gru", UNITS)
+@pytest.mark.parametrize("go_backwards", [False, True])
+def test_the_last_state_is_that_after_the_last_real_step(go_backwards):
+    layer = RecurrentLayer("gru", UNITS, go_backwards=go_backwards)
     inputs = random(2, STEPS, CHANNELS)
     _, (state,) = layer(inputs, mask=tf.constant([[True] * STEPS, [True, True, False, False, False]]))
     for row, length in ((0, STEPS), (1, 2)):
         alone, _ = layer(inputs[row : row + 1, :length])
-        np.testing.assert_allclose(state[row], alone[0, -1], atol=1e-6)
+        np.testing.assert_allclose(state[row], alone[0, 0 if go_backwards else -1], atol=1e-6)
 
 
-def test_first_states_have_their_gradient():
-    cell = RecurrentCell("gru", UNITS)
-    cell.build((None, CHANNELS))
-    loop = keras.layers.RNN(cell, return_sequences=True)
-    inputs = [random(BATCH, STEPS, 3 * UNITS), random(BATCH, UNITS)]
-    ours = with_gradients(
-        lambda inputs, state: gru_outputs(inputs, state, cell.recurrent_kernel),
-        inputs, [cell.recurrent_kernel],
-    )  # fmt: skip
-    plain = with_gradients(lambda inputs, state: loop(inputs, initial_state=[state]), inputs, [cell.recurrent_kernel])
-    assert_same(ours, plain)
+def test_padding_keeps_the_first_state():
+    layer = RecurrentLayer("gru", UNITS)
+    first = random(2, UNITS)
+    mask = tf.constant([[False] * STEPS, [False, True, True, True, True]])
+    inputs = random(2, STEPS, CHANNELS)
+    outputs, (last,) = layer(inputs, initial_state=[first], mask=mask)
+    np.testing.assert_array_equal(outputs[0], np.tile(first[0], (STEPS, 1)))
+    np.testing.assert_array_equal(last[0], first[0])
+    np.testing.assert_array_equal(outputs[1, 0], first[1])
+    alone, _ = layer(inputs[1:, 1:], initial_state=[first[1:]])
+    np.testing.assert_allclose(outputs[1, 1:], alone[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("go_backwards", [False, True])
+def test_first_states_have_their_gradient(go_backwards):
+    layer = RecurrentLayer("gru", UNITS, go_backwards=go_backwards)
+    layer.build((None, None, CHANNELS))
+    inputs = [random(BATCH, STEPS, CHANNELS), random(BATCH, UNITS)]
+
+    def plain(inputs, state):
+        outputs, *_ = layer.loop(layer.cell.project(inputs), initial_state=[state])
+        return ops.flip(outputs, axis=1) if go_backwards else outputs
+
+    ours = with_gradients(lambda inputs, state: layer(inputs, [state])[0], inputs, layer.trainable_weights)
+    assert_same(ours, with_gradients(plain, inputs, layer.trainable_weights))
+
+
+def test_a_decoder_without_attention_has_the_gradients_of_its_loop(monkeypatch):
+    decoder = ContextDecoder("gru", UNITS, 2)
+    decoder.build(((None, None, 3), (None, None, UNITS), (None, UNITS)))
+    inputs = [random(BATCH, STEPS, 3), random(BATCH, UNITS)]
+
+    def outputs_of(embedded, state):
+        return decoder(embedded, decoder.remember(None, [[state]], None))[0]
+
+    ours = with_gradients(outputs_of, inputs, decoder.trainable_weights)
+    monkeypatch.setattr(RecurrentCell, "has_gru_loop", False)
+    assert_same(ours, with_gradients(outputs_of, inputs, decoder.trainable_weights))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -133,3 +160,17 @@ def test_other_cells_have_the_ordinary_loop(monkeypatch):
         assert layer(inputs)[0].shape == (BATCH, STEPS, UNITS)
     with pytest.raises(pytest.fail.Exception):
         RecurrentLayer("gru", UNITS)(inputs)
+
+
+@pytest.mark.parametrize("arguments", [{"kind": "lstm"}, {"normalization": "layer"}, {"dtype": "mixed_float16"}])
+def test_decoders_of_other_cells_have_the_ordinary_loop(arguments, monkeypatch):
+    module = "bytenet.layers.recurrent.context_decoder.attending_gru_outputs"
+    monkeypatch.setattr(module, lambda *arguments: pytest.fail("it is run"))
+    decoder = ContextDecoder(**{"kind": "gru", "units": UNITS, "readout_units": 2, "attention_units": 5} | arguments)
+    decoder.build(((None, None, 3), (None, None, CHANNELS), (None, UNITS)))
+    ids = np.ones((BATCH, SYMBOLS), "int32")
+    embedded, encoded, state = (
+        ops.cast(random(*shape), decoder.compute_dtype)
+        for shape in ((BATCH, STEPS, 3), (BATCH, SYMBOLS, CHANNELS), (BATCH, UNITS))
+    )
+    assert decoder.decode(embedded, decoder.remember(encoded, [[state]], ids)).shape == (BATCH, STEPS, 2)

@@ -1,5 +1,6 @@
 """Names of operations in TensorFlow, and their groups."""
 
+from collections import Counter
 from dataclasses import fields, replace
 
 import keras
@@ -8,6 +9,7 @@ import tensorflow as tf
 
 from bytenet.config import TrainingConfig
 from bytenet.config.families import family_configs
+from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.layers.fast.dropout import HashedDropout
 from bytenet.models import build_model
 from bytenet.models.registry import profile_parts
@@ -160,14 +162,42 @@ def test_every_dropout_layer_has_the_kind_dropout(case):
     assert [name for name in names if place_of(f"{model.name}_1/{name}_1/Mul", "Mul").kind != "dropout"] == []
 
 
+def products_in(function):
+    """The products in the graph of a function of source and target ids."""
+    ids = tf.TensorSpec((None, 5), tf.int32)
+    graph = tf.function(function).get_concrete_function(ids, ids).graph.as_graph_def()
+    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
+    return [node for node in nodes if node.op in ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")]
+
+
+@pytest.mark.parametrize("variant", ["bahdanau", "cho"])
+def test_the_products_of_gradients_written_by_hand_belong_to_the_parts_of_their_layers(variant):
+    model = build_model(RecurrentConfig(variant=variant, dim=8, embedding_dim=8, readout_dim=8), VOCAB_SIZE)
+
+    def forward(source_ids, target_ids):
+        return model({"source_ids": source_ids, "target_ids": target_ids})
+
+    def gradient(source_ids, target_ids):
+        with tf.GradientTape() as tape:
+            logits = forward(source_ids, target_ids)
+        return tape.gradient(logits, [weight.value for weight in model.trainable_weights])
+
+    def places(products, pass_):
+        found = [place_of(node.name, node.op) for node in products]
+        return Counter((place.half, place.part) for place in found if place.pass_ == pass_)
+
+    products = products_in(gradient)
+    assert places(products, "forward") == places(products_in(forward), "forward")
+    backward = places(products, "backward")
+    assert min(backward["encoder", "recurrent"], backward["decoder", "recurrent"]) > 0
+    assert (backward["decoder", "attention"] > 0) == (variant == "bahdanau")
+    assert {place for place in backward if "other" in place} <= {("other", "other")}  # the head
+
+
 @parametrize(VARIANT_CASES)
 def test_every_product_belongs_to_a_part(case):
     model = build_model(case.config, VOCAB_SIZE)
-    ids = tf.TensorSpec((None, 5), tf.int32)
-    forward = tf.function(lambda source_ids, target_ids: model({"source_ids": source_ids, "target_ids": target_ids}))
-    graph = forward.get_concrete_function(ids, ids).graph.as_graph_def()
-    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
-    products = [node for node in nodes if node.op in ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")]
+    products = products_in(lambda source_ids, target_ids: model({"source_ids": source_ids, "target_ids": target_ids}))
     without_part = [node.name for node in products if place_of(node.name, node.op).part == "other"]
     assert len(products) > len(without_part) > 0
     assert [name for name in without_part if "/head_1/" not in name] == []
