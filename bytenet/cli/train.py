@@ -65,11 +65,11 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
 
     PRESET_OR_FILE is the name of a preset or the path of a YAML file. If it names a corpus, but no preset and no model,
     a preset is chosen by the number of pairs: pairs-2k-bahdanau, pairs-10k-bahdanau, pairs-30k-bahdanau or
-    pairs-150k-bahdanau. These train recurrent models. If a setting needs a ConvS2S or a ByteNet, the preset of the same
-    size for this family is chosen, such as pairs-2k-convs2s or pairs-2k. If training.start names a ByteNet or a
-    Transformer, a preset for such trainings is chosen, such as pairs-2k-start. Leave PRESET_OR_FILE out with --set
-    data.corpus=NAME (a preset is chosen), or with --resume (the run keeps its settings). `bytenet settings` prints all
-    settings with explanations.
+    pairs-150k-bahdanau. These train recurrent models. If a setting does not fit them, the preset of the same size with
+    a ConvS2S or a ByteNet is chosen, such as pairs-2k-convs2s or pairs-2k; for a Transformer, that with a ByteNet. If
+    training.start names a ByteNet or a Transformer, a preset for such trainings is chosen, such as pairs-2k-start.
+    Leave PRESET_OR_FILE out with --set data.corpus=NAME (a preset is chosen), or with --resume (the run keeps its
+    settings). `bytenet settings` prints all settings with explanations.
 
     With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """

@@ -8,7 +8,6 @@ from bytenet.trained_model import open_model
 
 _FEW = 2  # a corpus is small for a preset if it has this many times fewer pairs
 
-
 ADVICE_FOR_STARTS: Final = (
     "Its learning rate and its epochs are for random weights. A trained model usually needs less: try "
     "training.learning_rate=5e-4"
@@ -21,7 +20,7 @@ def advice_to_start(model: str, preset: str) -> str:
 
 
 def advice_for_few_pairs(number: int, usual: int, epochs: int) -> list[str]:
-    """A line of advice for a corpus that is much smaller than the preset is made for. None for others.
+    """A line of advice for a corpus that is much smaller than the preset is made for. An empty list for others.
 
     Args:
         number: of pairs in the corpus.

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from bytenet.config import Config, ConfigSources, DataConfig
-from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.errors import ConfigError
 from bytenet.presets.advice import (
     ADVICE_FOR_STARTS,
@@ -17,12 +16,18 @@ from bytenet.presets.advice import (
 )
 from bytenet.presets.corpus_size import number_of_pairs
 from bytenet.presets.expectations import measurement
-from bytenet.presets.sizes import PRESETS_FOR_STARTS, PRESETS_OF_FAMILIES, nearest_preset
+from bytenet.presets.sizes import (
+    FAMILIES_OF_STARTS,
+    PRESETS_FOR_STARTS,
+    PRESETS_OF_FAMILIES,
+    USUAL_FAMILY,
+    nearest_preset,
+)
 from bytenet.trained_model import open_model
 
 logger = logging.getLogger("bytenet.presets")
 
-_USUAL_FAMILY, _USUAL_PRESETS = next(iter(PRESETS_OF_FAMILIES.items()))
+_USUAL_PRESETS = PRESETS_OF_FAMILIES[USUAL_FAMILY]
 
 
 class SizedConfig(NamedTuple):
@@ -53,8 +58,8 @@ def load_sized_config(
 ) -> SizedConfig:
     """Read a configuration as `load_config`. If it names a corpus, but neither preset nor model, choose a preset.
 
-    The preset has Bahdanau's recurrent model. It has a ConvS2S or a ByteNet if a setting needs one. If the training
-    starts from a ByteNet or a Transformer, the preset is one for such trainings.
+    The preset has Bahdanau's recurrent model. If a setting does not fit it, the preset has a ConvS2S or a ByteNet.
+    If the training starts from a ByteNet or a Transformer, the preset is one for such trainings.
 
     Warns of text files whose languages are not named, and of a preset for trained models without a model to start from.
 
@@ -137,24 +142,15 @@ def _candidate_presets(sources: ConfigSources) -> tuple[Mapping[str, int], str |
     """The presets to choose from, and why they are not the usual ones; None if they are."""
     if isinstance(start := sources.value("training.start"), str):
         family = open_model(start).config.model.family
-        if family == _USUAL_FAMILY:
+        if family == USUAL_FAMILY:
             return _USUAL_PRESETS, None
-        presets = PRESETS_OF_FAMILIES[family] if family == "convs2s" else PRESETS_FOR_STARTS
-        return presets, f"the model of training.start is of the family {family}"
-    reasons = [(presets, _misfit(sources, family)) for family, presets in PRESETS_OF_FAMILIES.items()]
-    fitting = next((presets for presets, reason in reasons if reason is None), PRESETS_OF_FAMILIES["bytenet"])
-    return fitting, reasons[0][1]
-
-
-def _misfit(sources: ConfigSources, family: str) -> str | None:
-    """Why no preset of a family can be chosen, or None."""
-    if setting := sources.misfit(family):
-        return f"{setting} is set"
-    longest, max_length = ConvS2SConfig(variant="small").max_positions - 1, sources.value("data.max_length")
-    is_too_long = family == "convs2s" and isinstance(max_length, int) and max_length > longest
-    if is_too_long and sources.value("model.family") is None and sources.value("model.max_positions") is None:
-        return f"ConvS2S reads at most {longest:,} characters, and data.max_length is {max_length:,}"
-    return None
+        reason = f"the model of training.start is of the family {family}"
+        return PRESETS_FOR_STARTS if family in FAMILIES_OF_STARTS else PRESETS_OF_FAMILIES[family], reason
+    setting = sources.misfit(USUAL_FAMILY)
+    if setting is None:
+        return _USUAL_PRESETS, None
+    family = next((family for family in PRESETS_OF_FAMILIES if sources.misfit(family) is None), "bytenet")
+    return PRESETS_OF_FAMILIES[family], f"{setting} is set"
 
 
 def _check_some_preset_allows(sources: ConfigSources, presets: Iterable[str]) -> None:

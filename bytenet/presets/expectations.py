@@ -49,6 +49,7 @@ class MeasuredTraining:
         reached: in the order of the minutes. The last one is the end of the training.
         start: the value of `training.start`; None if the training began with random weights.
         trained_on: the training pairs, in few words.
+        measured_on: the validation pairs, in few words.
     """
 
     machine: str
@@ -57,6 +58,7 @@ class MeasuredTraining:
     reached: tuple[ReachedScores, ...]
     start: str | None = None
     trained_on: str = "the corpus of the preset"
+    measured_on: str = "validation pairs"
 
 
 def measured(preset: str) -> MeasuredTraining | None:
@@ -95,7 +97,7 @@ def measurement(preset: str, start: str | None = None) -> str | None:
     end = figures.reached[-1]
     how = f"preset {preset}" if start is None else f"preset {preset} with training.start={start}"
     return (
-        f"On {figures.trained_on}, {how} reached {end.bleu:.1f} BLEU (greedy, validation pairs) in {end.minutes} "
+        f"On {figures.trained_on}, {how} reached {end.bleu:.1f} BLEU (greedy, {figures.measured_on}) in {end.minutes} "
         f"minutes on {figures.machine}."
     )
 

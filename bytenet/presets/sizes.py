@@ -14,10 +14,16 @@ def _presets(suffix: str) -> dict[str, int]:
 PRESETS_OF_FAMILIES: Final = {
     "recurrent": _presets("-bahdanau"), "convs2s": _presets("-convs2s"), "bytenet": _presets(""),
 }  # fmt: skip
-"""The presets of each family of models. The families with higher scores come first (docs/results.md)."""
+"""The presets of each family of models, in the order in which they are tried."""
+
+USUAL_FAMILY: Final = "recurrent"
+"""The family with the highest scores, one training each (docs/results.md)."""
 
 PRESETS_FOR_STARTS: Final = _presets("-start")
-"""ByteNets for a trained model to start from, of whatever family."""
+"""The presets for trainings that start from a trained model. The model has the sizes of its start."""
+
+FAMILIES_OF_STARTS: Final = ("bytenet", "transformer")
+"""The families of trained models that these presets are for. The others have their own presets."""
 
 
 def nearest_preset(num_pairs: int, presets: Mapping[str, int]) -> str:

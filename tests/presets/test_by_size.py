@@ -54,6 +54,7 @@ def test_the_preset_has_bahdanaus_model_if_the_settings_allow_it(settings):
         ["model.attention_layers=[5, 6]"], ["model.family=convs2s"], ["model.family=convs2s", "model.variant=small"],
         ["model.encoder_widths=[96]", "model.encoder_kernel_sizes=[3]", "data.max_length=1023"],
         ["model.family=convs2s", "data.max_length=1024", "model.max_positions=1025"],
+        ["model.attention_layers=[5, 6]", "data.max_length=2000"],
     ],
 )  # fmt: skip
 def test_the_preset_has_a_convs2s_if_a_setting_needs_one(settings):
@@ -68,8 +69,7 @@ def test_the_preset_has_a_convs2s_if_a_setting_needs_one(settings):
     [
         (["model.variant=selu"], "model.variant"), (["model.family=bytenet"], "model.family"),
         (["model.num_sets=2"], "model.num_sets"), (["model.settings=default"], "model.settings"),
-        # ConvS2S reads 1,024 symbols.
-        (["model.attention_heads=1", "data.max_length=1024"], "model.attention_heads"),
+        (["model.attention_heads=1"], "model.attention_heads"), (["model.family=transformer"], "model.family"),
     ],
 )  # fmt: skip
 def test_the_preset_has_a_bytenet_if_a_setting_needs_one(settings, named):

@@ -24,7 +24,8 @@ _OF_THE_TRAINING = {
     "data.corpus", "data.source_language", "data.target_language", "data.max_train_pairs", "data.train_source",
     "data.train_target", "training.start", "training.seed",
 }  # fmt: skip
-# For a recurrent model, they only say how long a translation may become.
+# For a recurrent model, they change only the search: how long a translation may become, and the beam. The measured
+# scores are greedy.
 _OF_THE_SEARCH = {"model.unfold_scale", "model.unfold_offset", "decoding.beam_size"}
 _FILES = ["data.train_source=de", "data.train_target=en"]
 

@@ -68,7 +68,9 @@ def test_a_pretrained_model_of_the_languages_is_named_as_a_start():
     advice = "A pretrained model has these languages: to start from it, set training.start="
     assert choice == f"3,000 pairs: preset pairs-2k-bahdanau\n{advice}de-en (preset pairs-2k-start)"
     from_random_weights, from_start, _ = expectation.split("\n")
-    assert from_random_weights.startswith("On 3,000 captions, preset pairs-2k-bahdanau reached 23.4 BLEU (greedy, ")
+    assert from_random_weights.startswith(
+        "On 3,000 captions, preset pairs-2k-bahdanau reached 23.4 BLEU (greedy, first 500 validation pairs) in 57 "
+    )
     assert from_start.startswith(
         "On 3,000 captions, preset pairs-2k-start with training.start=de-en reached 24.5 BLEU (greedy, validation "
         "pairs) in 49 minutes on a core "
