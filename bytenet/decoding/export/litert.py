@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID
-from bytenet.decoding.export.preparation import WITHOUT_GRADIENTS, check_exportable, check_no_reranker, target_limits
+from bytenet.decoding.export.preparation import check_exportable, check_no_reranker, target_limits
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
 from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
@@ -77,7 +77,7 @@ def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> byte
     """A LiteRT model with signatures of a graph."""
     functions = {"serving_default": graph.translate, "score": graph.score}
     with tempfile.TemporaryDirectory(prefix="bytenet-litert-") as folder:
-        tf.saved_model.save(graph, folder, {name: functions[name] for name in names}, WITHOUT_GRADIENTS)
+        tf.saved_model.save(graph, folder, {name: functions[name] for name in names})
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if precision != "float32":

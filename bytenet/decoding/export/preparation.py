@@ -5,9 +5,6 @@ import tensorflow as tf
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 
-WITHOUT_GRADIENTS = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-"""Options of a saved graph that only translates. TensorFlow saves the gradients that are written by hand by default."""
-
 
 def check_exportable(translator: Translator) -> None:
     """Raise an InputError if a graph cannot do what the translator does."""

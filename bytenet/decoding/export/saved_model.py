@@ -4,7 +4,7 @@ import os
 
 import tensorflow as tf
 
-from bytenet.decoding.export.preparation import WITHOUT_GRADIENTS, check_exportable, check_no_reranker
+from bytenet.decoding.export.preparation import check_exportable, check_no_reranker
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.translator import Translator
 from bytenet.files import atomic_folder
@@ -30,5 +30,4 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
     check_new_folder(path)
     graph = TextGraph(translator, jit_compile)
     with atomic_folder(path) as partial:
-        signatures = {"serving_default": graph.translate, "n_best": graph.n_best}
-        tf.saved_model.save(graph, partial, signatures, WITHOUT_GRADIENTS)
+        tf.saved_model.save(graph, partial, signatures={"serving_default": graph.translate, "n_best": graph.n_best})

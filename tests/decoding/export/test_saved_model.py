@@ -8,11 +8,9 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.convs2s import ConvS2SConfig
-from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.datasets import EOS_ID, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.export.text_graph import TextGraph
@@ -74,14 +72,6 @@ def test_saved_model_translates_in_a_process_without_this_package(translator, tm
     for values, name in ((several, "text"), (ended, "ended")):
         rows = [np.array(row)[kept].tolist() for row, kept in zip(values, exists, strict=True)]
         assert rows == [[getattr(hypothesis, name) for hypothesis in row] for row in expected]
-
-
-def test_gradients_are_not_saved(tmp_path):
-    config = RecurrentConfig(variant="bahdanau", dim=4, embedding_dim=4, readout_dim=4)
-    make_translator(config).export(tmp_path / "model")
-    saved = saved_model_pb2.SavedModel.FromString((tmp_path / "model" / "saved_model.pb").read_bytes())
-    assert saved.meta_graphs[0].graph_def.library.function
-    assert not saved.meta_graphs[0].graph_def.library.registered_gradients
 
 
 def test_number_of_lines_and_hypotheses_is_free(graph, translator):
