@@ -17,7 +17,7 @@ PRESETS_OF_FAMILIES: Final = {
 """The presets of each family of models, in the order in which they are tried."""
 
 USUAL_FAMILY: Final = "recurrent"
-"""The family with the highest scores, one training each (docs/results.md)."""
+"""The family with the highest scores with 3,000, 10,000 and 29,000 captions, one training each (docs/results.md)."""
 
 PRESETS_FOR_STARTS: Final = _presets("-start")
 """The presets for trainings that start from a trained model. The model has the sizes of its start."""

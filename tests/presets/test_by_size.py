@@ -253,12 +253,13 @@ def test_a_run_that_goes_on_keeps_its_settings():
 
 
 @pytest.mark.parametrize("size", ["2k", "10k", "30k", "150k"])
-def test_the_presets_of_one_size_differ_in_the_model_the_batches_the_epochs_and_the_evaluations_alone(size):
+def test_the_presets_of_one_size_differ_in_few_settings_of_data_and_training(size):
     bytenet, convs2s, bahdanau = (load_config(f"pairs-{size}{kind}", FILES) for kind in ("", "-convs2s", "-bahdanau"))
 
     def differences(config):
         return {key for key, *_ in config.differences(bytenet) if not key.startswith(("model.", "evaluation."))}
 
     assert differences(convs2s) <= {"data.batch_chars", "training.epochs"}
-    others = {"training.label_smoothing", "training.early_stopping_metric"}
-    assert differences(bahdanau) <= {"data.batch_chars", "training.epochs"} | others
+    assert differences(bahdanau) <= {
+        "data.batch_chars", "training.epochs", "training.label_smoothing", "training.early_stopping_metric",
+    }  # fmt: skip

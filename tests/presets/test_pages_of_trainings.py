@@ -67,3 +67,5 @@ def test_figures_are_those_of_the_page(preset):
     assert {row.minutes: (row.bleu, row.chrf) for row in figures.reached}.items() <= scores.items()
     assert figures.reached[-1].minutes == max(scores)
     assert f"; commit {figures.commit}" in page
+    limit = load_config(preset, _FILES if preset.startswith("pairs-") else []).evaluation.max_sentences
+    assert figures.measured_on == ("validation pairs" if limit is None else f"first {limit} validation pairs")

@@ -26,7 +26,7 @@ class AdditiveAttention(NamedTuple):
         vector: of the alignment model, float `(attention_units,)`.
         keys: the mapped symbols, float `(batch, S, attention_units)`.
         offsets: of the scores, float `(batch, S)`. They have no gradient.
-        values: what is added to the sums of the gates, float `(batch, S, 3 * units)`.
+        values: their sum, weighted by the attention, is added to the sums of the gates. Float `(batch, S, 3 * units)`.
     """
 
     state_map: object
@@ -92,14 +92,16 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
 
 
 def attending_gru_outputs(layer, projected, first_state, kernel, attention: AdditiveAttention):
-    """The states of a GRU that attends to a source before each step, see `AlignedCell`. Each source has one row.
+    """The states of a GRU that attends to a source before each step, see `AlignedCell`.
+
+    Each source belongs to one row, so this is not for a beam search.
 
     Args:
         layer: under whose name profiles show the gradient.
         projected: the inputs, see `RecurrentCell.project`, float32 `(batch, T, 3 * units)`.
         first_state: float32 `(batch, units)`.
         kernel: of the recurrent part, float32 `(units, 3 * units)`.
-        attention: to the source.
+        attention: the weights and the memory of the attention to the source.
 
     Returns:
         The states and the weights of the source's symbols side by side, float32 `(batch, T, units + S)`.
@@ -124,9 +126,9 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
             with gradient_scope(layer):
                 d_outputs = upstream_of(arguments, upstream)
                 units, attention_units = state_map.shape
-                states, all_weights = _columns(outputs, [units, None])
+                after, all_weights = _columns(outputs, [units, None])
                 d_states, d_all_weights = _columns(d_outputs, [units, None])
-                before = _states_before(states, first_state)
+                before = _states_before(after, first_state)
                 with keras.name_scope("alignment"):
                     queries = ops.matmul(before, state_map)
                     context = ops.matmul(all_weights, values)
@@ -150,7 +152,7 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
                 inputs = _side_by_side(queries, d_states, before, update, reset, candidate, d_all_weights, all_weights)
                 zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
                 d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
-                d_sums, d_queries = d_steps[..., : 3 * units], d_steps[..., 3 * units :]
+                d_sums, d_queries = _columns(d_steps, [3 * units, None])
                 with keras.name_scope("alignment"):
                     d_state_map = _product_over_steps(before, d_queries)
                     d_vector = ops.sum(d_vector, axis=0)
@@ -184,8 +186,9 @@ def _gates(sums, before, kernel):
 
 
 def _next_state(sums, before, kernel):
+    """The state after a step: float `(batch, units)`."""
+    update, _, candidate = _gates(sums, before, kernel)
     with keras.name_scope("recurrent_cell"):  # for profiles
-        update, _, candidate = _gates(sums, before, kernel)
         return before + update * (candidate - before)
 
 
@@ -204,6 +207,7 @@ def _back_through_gates(d_state, before, update, reset, candidate, kernel):
 
 
 def _gradient_of_kernel(d_sums, before, reset):
+    """The gradient of the recurrent part's matrix: float `(units, 3 * units)`."""
     with keras.name_scope("recurrent_cell"):  # for profiles
         units = before.shape[-1]
         of_gates = _product_over_steps(before, d_sums[..., : 2 * units])
@@ -218,6 +222,7 @@ def _product_over_steps(inputs, gradients):
 
 
 def _states_before(states, first_state, go_backwards: bool = False):
+    """The state before each step, in the order of the inputs: float `(batch, steps, units)`."""
     first = first_state[:, None]
     ordered = [states[:, 1:], first] if go_backwards else [first, states[:, :-1]]
     return ops.concatenate(ordered, axis=1)

@@ -162,15 +162,25 @@ def test_other_cells_have_the_ordinary_loop(monkeypatch):
         RecurrentLayer("gru", UNITS)(inputs)
 
 
-@pytest.mark.parametrize("arguments", [{"kind": "lstm"}, {"normalization": "layer"}, {"dtype": "mixed_float16"}])
-def test_decoders_of_other_cells_have_the_ordinary_loop(arguments, monkeypatch):
-    module = "bytenet.layers.recurrent.context_decoder.attending_gru_outputs"
-    monkeypatch.setattr(module, lambda *arguments: pytest.fail("it is run"))
-    decoder = ContextDecoder(**{"kind": "gru", "units": UNITS, "readout_units": 2, "attention_units": 5} | arguments)
-    decoder.build(((None, None, 3), (None, None, CHANNELS), (None, UNITS)))
+@pytest.mark.parametrize("attention_units", [None, 5])
+@pytest.mark.parametrize("arguments", [{}, {"kind": "lstm"}, {"normalization": "layer"}, {"dtype": "mixed_float16"}])
+def test_decoders_of_other_cells_have_the_ordinary_loop(arguments, attention_units, monkeypatch):
+    for name in ("gru_outputs", "attending_gru_outputs"):
+        monkeypatch.setattr(
+            f"bytenet.layers.recurrent.context_decoder.{name}", lambda *arguments: pytest.fail("it is run")
+        )
+    decoder = ContextDecoder(
+        **{"kind": "gru", "units": UNITS, "readout_units": 2, "attention_units": attention_units} | arguments
+    )
+    decoder.build(((None, None, 3), (None, None, UNITS), (None, UNITS)))
     ids = np.ones((BATCH, SYMBOLS), "int32")
     embedded, encoded, state = (
         ops.cast(random(*shape), decoder.compute_dtype)
-        for shape in ((BATCH, STEPS, 3), (BATCH, SYMBOLS, CHANNELS), (BATCH, UNITS))
+        for shape in ((BATCH, STEPS, 3), (BATCH, SYMBOLS, UNITS), (BATCH, UNITS))
     )
-    assert decoder.decode(embedded, decoder.remember(encoded, [[state]], ids)).shape == (BATCH, STEPS, 2)
+    memory = decoder.remember(encoded, [[state]], ids)
+    if arguments:
+        assert decoder.decode(embedded, memory).shape == (BATCH, STEPS, 2)
+    else:
+        with pytest.raises(pytest.fail.Exception):
+            decoder.decode(embedded, memory)
