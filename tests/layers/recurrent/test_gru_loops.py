@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
+from bytenet.layers.recurrent.aligned_cell import AlignedCell
 from bytenet.layers.recurrent.cells import RecurrentCell
-from bytenet.layers.recurrent.context_decoder import AlignedCell, ContextDecoder
+from bytenet.layers.recurrent.context_decoder import ContextDecoder
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
 BATCH, STEPS, SYMBOLS, UNITS, CHANNELS = 3, 5, 4, 6, 7
