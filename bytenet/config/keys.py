@@ -10,6 +10,9 @@ from bytenet.config.model import ModelConfig
 from bytenet.config.settings_text import Setting
 from bytenet.errors import ConfigError, nearest, shown
 
+CHOICES = ("model.family", "model.variant", "model.settings")
+"""The settings that other settings of the model follow from."""
+
 
 class Keys:
     """The sections and keys of a configuration with a model of one family.

@@ -3,41 +3,23 @@
 `load_config("numbers", ["training.epochs=5"])` reads a configuration. Its first argument names a preset of the package
 or a YAML file. With `preset: NAME`, a file gives only the values that differ from the preset. The settings are in
 `bytenet.config.sections` and `bytenet.config.families`.
-
-A file or an override may choose another family of models than the preset or file below it. Then the settings below
-that only the former family has, and its variant, are left out.
 """
 
-import difflib
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Self
-
-from pydantic import ValidationError
 
 from bytenet.config.building import build_config
 from bytenet.config.config import Config
 from bytenet.config.families import family_configs
-from bytenet.config.keys import Keys, family_of, owners
-from bytenet.config.old_names import with_present_names
-from bytenet.config.preset_files import preset_files
+from bytenet.config.keys import CHOICES, Keys
+from bytenet.config.layered_settings import changed_settings, named_settings
 from bytenet.config.sections.data import DataConfig
-from bytenet.config.settings_text import Setting, parse_override, read_settings
-from bytenet.errors import ConfigError, MissingFileError, nearest, shown
-from bytenet.limits import MOST_CONFIG_BYTES, read_limited
+from bytenet.config.settings_text import Setting, parse_override
 
-_CHOICES = ("model.family", "model.variant", "model.settings")
-_SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
-_SUFFIXES = (".yaml", ".yml")
-_ALL_CHOICES = "Give the path of a YAML file, or one of the presets {}."
+_SIZES = ("model.dim", *CHOICES)  # settings that say how large a model is
 _LANGUAGES = ("data.source_language", "data.target_language")
-
-
-def preset_names() -> list[str]:
-    """The presets of the package, sorted."""
-    return sorted(preset_files())
 
 
 @dataclass(frozen=True)
@@ -61,7 +43,7 @@ class ConfigSources:
         """Read a preset or a YAML file, and overrides. For arguments and errors see `load_config`."""
         changes = [parse_override(override) for override in overrides]
         name = None if preset_or_file is None else os.fspath(preset_or_file)
-        return cls(name, *_named_settings(name), changes)
+        return cls(name, *named_settings(name), changes)
 
     def config(self, base: str | os.PathLike[str] | None = None) -> Config:
         """The configuration, with all values checked.
@@ -74,9 +56,9 @@ class ConfigSources:
         """
         preset, settings = self.preset, self.settings
         if preset is None and base is not None:
-            preset, below = _named_settings(os.fspath(base))
-            settings = _changed(below, settings)
-        settings = _changed(settings, self.overrides)
+            preset, below = named_settings(os.fspath(base))
+            settings = changed_settings(below, settings)
+        settings = changed_settings(settings, self.overrides)
         return build_config(settings if preset else _with_usual_size(settings))
 
     def data_config(self) -> DataConfig:
@@ -123,7 +105,7 @@ class ConfigSources:
             return "model.family" if values["model.family"] != family else None
         known = Keys(family_configs()[family]).all
         of_model = (key for key in values if key.startswith("model."))
-        return next((key for key in of_model if key in _CHOICES or key not in known), None)
+        return next((key for key in of_model if key in CHOICES or key not in known), None)
 
     def value(self, key: str) -> Any:
         """The value of a setting that is named, not checked; None if it is not named."""
@@ -176,40 +158,6 @@ def load_config(preset_or_file: str | os.PathLike[str] | None, overrides: Iterab
     return ConfigSources.read(preset_or_file, overrides).config()
 
 
-def _named_settings(name: str | None) -> tuple[str | None, list[Setting]]:
-    """The preset that is named, or that a file names; and all settings of both."""
-    if name is None:
-        return None, []
-    if name in preset_names():
-        return name, _preset(name, place="")
-    if _is_file(name):
-        preset, settings = read_settings(_read_file(name), name)
-        return preset, _on_preset(preset, settings, name)
-    if os.sep in name or name.endswith(_SUFFIXES):
-        raise MissingFileError(f"There is no configuration file {name}.{_suggested_file(Path(name))}")
-    raise ConfigError(_unknown_preset(name, place=""))
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except OSError as error:
-        raise ConfigError(f"{shown(name)} is not the name of a preset or a file: {error.strerror}.") from None
-
-
-def _read_file(name: str) -> str:
-    try:
-        return read_limited(name, MOST_CONFIG_BYTES, "a configuration").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
-
-
-def _on_preset(preset: str | None, settings: list[Setting], place: str) -> list[Setting]:
-    """The settings of a file, and below them those of its preset, if it names one."""
-    settings = with_present_names(settings)
-    return _without_implied(settings) if preset is None else _changed(_preset(preset, place), settings)
-
-
 def _with_usual_size(settings: list[Setting]) -> list[Setting]:
     """Add a width that two CPU cores can train, if nothing says how large the model is.
 
@@ -218,75 +166,3 @@ def _with_usual_size(settings: list[Setting]) -> list[Setting]:
     if any(setting.key in _SIZES for setting in settings):
         return settings
     return [*settings, Setting("model.dim", 128, "the default")]
-
-
-def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
-    """The settings of a preset or file with changes.
-
-    If the family changes, the variant and the settings that only other families have are dropped.
-    """
-    by_key = {setting.key: setting for setting in changes}
-    if "model.family" not in by_key:
-        return [*settings, *changes]
-    family = family_of({setting.key: setting for setting in with_present_names([*by_key.values()])})
-    if family is family_of({setting.key: setting for setting in settings}):
-        return [*settings, *changes]
-    keys = Keys(family)
-    kept = [
-        setting
-        for setting in settings
-        if setting.key != "model.variant" and (setting.key in keys.all or not owners(setting.key))
-    ]
-    return [*kept, *changes]
-
-
-def _without_implied(settings: list[Setting]) -> list[Setting]:
-    """Remove the values that follow from `model.variant` and `model.settings`, if a file has all settings of the model.
-
-    The configuration of a run is such a file. A later `--set model.variant=...` must also replace the values of the old
-    variant.
-    """
-    by_key = {setting.key: setting for setting in settings}
-    family = family_of(by_key)
-    keys = [f"model.{field.name}" for field in fields(family)]
-    if not all(key in by_key for key in keys):
-        return settings
-    try:
-        implied = asdict(family(**{key.partition(".")[2]: by_key[key].value for key in _CHOICES}))
-    except ValidationError:  # reported later, with all other mistakes
-        return settings
-    return [
-        setting
-        for setting in settings
-        if setting.key not in keys
-        or setting.key in _CHOICES
-        or setting.value != _as_yaml(implied[setting.key.partition(".")[2]])
-    ]
-
-
-def _as_yaml(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _preset(name: str, place: str) -> list[Setting]:
-    if (file := preset_files().get(name)) is None:
-        raise ConfigError(_unknown_preset(name, place))
-    place = f"preset {name}"
-    return _on_preset(*read_settings(file.read_text(encoding="utf-8"), place), place)
-
-
-def _unknown_preset(name: str, place: str) -> str:
-    where = f"{place}: " if place else ""
-    advice = nearest(name, preset_names()) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"
-    return f"{where}{shown(name)} is neither a preset nor a file.{advice}"
-
-
-def _suggested_file(path: Path) -> str:
-    """The nearest YAML file in the folder of a missing one, or the nearest preset; else what can be given."""
-    try:
-        files = {file.stem: file for file in path.parent.iterdir() if file.suffix in _SUFFIXES}
-    except OSError:  # there is no such folder
-        files = {}
-    if close := difflib.get_close_matches(path.stem, files, n=1):
-        return f" Did you mean {files[close[0]]}?"
-    return nearest(path.stem, preset_names(), 0.8) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"
