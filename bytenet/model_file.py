@@ -118,7 +118,7 @@ class ModelFile:
 
     @property
     def scores_with_lite(self) -> bool:
-        """Whether LiteRT can score given translations with the file. Files of earlier versions cannot."""
+        """Whether LiteRT can score given translations with the file. Some files of earlier versions cannot."""
         return self._is_for_lite and self._lite_settings.get("scores") is True
 
     @property

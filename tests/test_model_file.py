@@ -71,7 +71,7 @@ def test_path_decides_between_file_and_folder(model_path, tmp_path):
 
 @pytest.mark.parametrize("precision", ["float16", "int8"])
 def test_weights_in_half_precision_are_rounded_once(precision, model_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("bytenet.decoding.export.model_file.litert_model_with_score", lambda *_: (b"", False))
+    monkeypatch.setattr("bytenet.decoding.export.model_file.litert_model_with_score", lambda *_: b"")
     model = ModelFile(model_path).load_model()
     translator = Translator.from_run(model_path)
     translator.export(tmp_path / "half.bytenet", precision=precision)

@@ -50,6 +50,32 @@ def teacher_forced_log_probabilities(model: TranslationModel, inputs: Mapping[st
     return tf.reduce_sum(tf.where(labels == PAD_ID, 0.0, log_probabilities), axis=1)
 
 
+def stepped_log_probabilities(model: TranslationModel, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Score each target symbol by symbol, as a search writes it. The result is that of one pass over the sentence.
+
+    For args and result see `teacher_forced_log_probabilities`. LiteRT can run the steps of every family.
+    """
+    target_ids = inputs["target_ids"]
+    memory = model.encode(inputs["source_ids"])
+    model_step = model.make_step()
+    num_steps = tf.reduce_max(tf.reduce_sum(tf.cast(target_ids != PAD_ID, tf.int32), axis=1))
+
+    def step(position, previous_ids, state, sums):
+        logits, state = model_step(previous_ids, state, memory, position)
+        labels = target_ids[:, position]
+        log_probabilities = tf.gather(tf.nn.log_softmax(tf.cast(logits, tf.float32)), labels, batch_dims=1)
+        log_probabilities.set_shape(labels.shape)  # some models lose the number of rows
+        return position + 1, labels, state, sums + tf.where(labels == PAD_ID, 0.0, log_probabilities)
+
+    start = (
+        tf.constant(0),
+        tf.zeros_like(target_ids[:, 0]),
+        model.initial_state(memory, tf.shape(target_ids)[1]),
+        tf.zeros_like(target_ids[:, 0], tf.float32),
+    )
+    return tf.while_loop(lambda position, *_: position < num_steps, step, start)[-1]
+
+
 class PairScorer:
     """Computes the log-probability of each target given its source. Each character is predicted from the true ones.
 

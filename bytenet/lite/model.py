@@ -107,8 +107,8 @@ class LiteModel:
             advice = "Export the model again."
             if signature == "score":
                 advice = (
-                    "Files of earlier versions and most recurrent models have no 'score', so LiteRT cannot rank with "
-                    "them. Use the whole package (`bytenet translate --engine full`), or export the model again."
+                    "Some files of earlier versions have no 'score', so LiteRT cannot rank with them. Use the whole "
+                    "package (`bytenet translate --engine full`), or export the model again."
                 )
             raise InputError(
                 f"{self._path}: LiteRT cannot read {LITE_MODEL} or its function {signature!r} ({error}). {advice}"

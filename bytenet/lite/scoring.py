@@ -14,7 +14,7 @@ from bytenet.lite.white_space import readable
 class LitePairScorer:
     """Computes the log-probability of each target given its source, with the LiteRT model in a `.bytenet` file.
 
-    Args and errors are those of `LiteModel`. Files of earlier versions and most recurrent models cannot score.
+    Args and errors are those of `LiteModel`. Some files of earlier versions cannot score.
     """
 
     def __init__(self, path: str | os.PathLike[str], num_threads: int = 1):

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import log_probabilities
+from bytenet.decoding.batches.batching import pad_batch
+from bytenet.decoding.scoring import stepped_log_probabilities, teacher_forced_log_probabilities
 from bytenet.errors import InputError, ModelError
 from bytenet.models import build_model
 
@@ -25,6 +28,16 @@ def test_scores_of_a_batch_equal_scores_of_single_pairs(recurrent_model, sequenc
         assert scores.log_probabilities[index] == pytest.approx(expected, abs=1e-4)
     assert scores.num_characters.tolist() == [4, 6, 2, 1, 8]
     np.testing.assert_allclose(scores.bits_per_character, -scores.log_probabilities / np.log(2) / [4, 6, 2, 1, 8])
+
+
+def test_scores_by_steps_equal_scores_of_one_pass(recurrent_model):
+    model = recurrent_model(VOCABULARY.size, seed=5)
+    ids = [[VOCABULARY.encode(text) for text in texts] for texts in (SOURCES, TARGETS)]
+    source_ids, target_ids = (pad_batch(side, len(SOURCES), 50) for side in ids)
+    inputs = {"source_ids": tf.constant(source_ids), "target_ids": tf.constant(target_ids)}
+    stepped, expected = stepped_log_probabilities(model, inputs), teacher_forced_log_probabilities(model, inputs)
+    assert len(set(expected.numpy())) == len(SOURCES)
+    np.testing.assert_allclose(stepped, expected, atol=1e-4)
 
 
 def test_unequal_numbers_are_refused_and_empty_input_is_accepted(recurrent_model):

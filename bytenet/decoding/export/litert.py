@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -9,14 +10,16 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID
 from bytenet.decoding.export.preparation import check_exportable, check_no_reranker, target_limits
-from bytenet.decoding.scoring import teacher_forced_log_probabilities
+from bytenet.decoding.scoring import stepped_log_probabilities, teacher_forced_log_probabilities
 from bytenet.decoding.searches.search import SearchResult
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
 from bytenet.models import Ensemble
+from bytenet.models.recurrent import RecurrentTranslator
 
 Precision = Literal["float32", "float16", "int8"]
+PAIR = [tf.TensorSpec([1, None], tf.int32, name=f"{side}_ids") for side in ("source", "target")]
 
 
 def export_litert(translator: Translator, path: str | os.PathLike[str], precision: Precision = "float32") -> None:
@@ -46,39 +49,41 @@ def litert_model(translator: Translator, precision: Precision = "float32") -> by
         InputError: the translator cannot be exported, see `check_exportable`; the model computes in mixed precision, or
             has an operation that LiteRT does not have.
     """
-    return _converted(_Graphs(translator), ["serving_default"], precision)
+    graphs = _Graphs(translator)
+    return _converted(graphs, {"serving_default": graphs.translate}, precision)
 
 
-def litert_model_with_score(translator: Translator, precision: Precision = "float32") -> tuple[bytes, bool]:
+def litert_model_with_score(translator: Translator, precision: Precision = "float32") -> bytes:
     """Convert the search of a translator as `litert_model` does, and add the signature `score`.
 
     The signature `score` scores one translation: `source_ids` and `target_ids`, int32 `(1, length)`, with end symbols,
-    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats. It makes the file
-    about a third larger, because some weights have another layout there.
-
-    Returns:
-        The model, and whether it has the signature. LiteRT cannot run the loops of dynamic length that most recurrent
-        models need.
+    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats. If it computes
+    all symbols at once, the file becomes about a third larger, because some weights have another layout there.
 
     Raises:
         InputError: as for `litert_model`.
     """
     graphs = _Graphs(translator)
-    try:
-        content = _converted(graphs, ["serving_default", "score"], precision)
-        if _can_score(content):
-            return content, True
-    except InputError:
-        pass  # perhaps only the score cannot be converted
-    return _converted(graphs, ["serving_default"], precision), False
+
+    def converted(score: Callable) -> bytes:
+        return _converted(graphs, {"serving_default": graphs.translate, "score": score}, precision)
+
+    # A recurrent model has no gain: it computes one symbol after the other in both.
+    if not isinstance(translator.model, RecurrentTranslator):
+        try:
+            content = converted(graphs.score_at_once)
+            if _can_score(content):
+                return content
+        except InputError:
+            pass  # perhaps only the score cannot be converted
+    return converted(graphs.score_by_steps)
 
 
-def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> bytes:
-    """A LiteRT model with signatures of a graph."""
-    functions = {"serving_default": graph.translate, "score": graph.score}
+def _converted(graphs: "_Graphs", signatures: dict[str, Callable], precision: Precision) -> bytes:
+    """A LiteRT model with these signatures."""
     with tempfile.TemporaryDirectory(prefix="bytenet-litert-") as folder:
-        tf.saved_model.save(graph, folder, {name: functions[name] for name in names})
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
+        tf.saved_model.save(graphs, folder, signatures)
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=list(signatures))
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if precision != "float32":
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -89,7 +94,7 @@ def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> byte
         except Exception as error:  # the converter's own class of errors is not public
             reason = next((line.strip() for line in str(error).splitlines() if "error:" in line), str(error)[:300])
             raise InputError(
-                f"This {graph.kind} cannot become a LiteRT model: {reason}. Export it with --format "
+                f"This {graphs.kind} cannot become a LiteRT model: {reason}. Export it with --format "
                 "saved-model, or as a .bytenet file with --engine full."
             ) from error
 
@@ -137,13 +142,12 @@ class _Graphs(tf.Module):
         # With a beam of one there is one hypothesis, and `n_best` would not be an input of the graph.
         return SearchResult(*(values[:, :n_best] for values in result))._asdict()
 
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([1, None], tf.int32, name="source_ids"),
-            tf.TensorSpec([1, None], tf.int32, name="target_ids"),
-        ],
-        autograph=False,
-    )
-    def score(self, source_ids, target_ids):
+    @tf.function(input_signature=PAIR, autograph=False)
+    def score_at_once(self, source_ids, target_ids):
         inputs = {"source_ids": source_ids, "target_ids": target_ids}
         return {"log_probabilities": teacher_forced_log_probabilities(self._translator.model, inputs)}
+
+    @tf.function(input_signature=PAIR, autograph=False)
+    def score_by_steps(self, source_ids, target_ids):
+        inputs = {"source_ids": source_ids, "target_ids": target_ids}
+        return {"log_probabilities": stepped_log_probabilities(self._translator.model, inputs)}

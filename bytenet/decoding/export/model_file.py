@@ -57,13 +57,13 @@ def export_model_file(
     _check_can_be_read(translator)
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=translator.decoding)
-    lite_model, can_score = (b"", False) if engines == "full" else litert_model_with_score(translator, precision)
+    lite_model = b"" if engines == "full" else litert_model_with_score(translator, precision)
     lite = {
         "beam_size": translator.decoding.beam_size,
         "longest": model.length_policy.longest,
         "precision": precision,
         "symbols": translator.vocabulary.size,
-        "scores": can_score,
+        "scores": True,  # LiteRT can rank with this file; it cannot with some files of earlier versions
     }
     settings = settings_of_file(
         config,
@@ -100,8 +100,8 @@ def _check_reranker(translator: Translator, name: str, engines: Engines) -> None
         check_no_reranker(translator)
     if engines != "full" and not ModelFile(pretrained_path(name)).scores_with_lite:
         raise InputError(
-            f"LiteRT cannot rank with {name}: it is recurrent, in int8, or an earlier version exported it. Export with "
-            "--engine full or --rerank-weight 0."
+            f"LiteRT cannot rank with {name}: its file was exported without a LiteRT model, or by an earlier version. "
+            "Export with --engine full or --rerank-weight 0."
         )
 
 
