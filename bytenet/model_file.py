@@ -118,7 +118,10 @@ class ModelFile:
 
     @property
     def scores_with_lite(self) -> bool:
-        """Whether LiteRT can score given translations with the file. Some files of earlier versions cannot."""
+        """Whether LiteRT scores given translations with the file, nearly as TensorFlow does.
+
+        False for int8, and for some files of earlier versions.
+        """
         return self._is_for_lite and self._lite_settings.get("scores") is True
 
     @property

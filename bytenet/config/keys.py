@@ -11,7 +11,7 @@ from bytenet.config.settings_text import Setting
 from bytenet.errors import ConfigError, nearest, shown
 
 CHOICES = ("model.family", "model.variant", "model.settings")
-"""The settings that other settings of the model follow from."""
+"""These settings decide the defaults of the other settings of the model."""
 
 
 class Keys:

@@ -1,4 +1,4 @@
-"""The settings of presets and YAML files, one below the other.
+"""Settings in layers: a YAML file lies on its preset, and overrides lie on both.
 
 A file or an override may choose another family of models than the preset or file below it. Then the settings below
 that only the former family has, and its variant, are left out.
@@ -66,11 +66,14 @@ def _read_file(name: str) -> str:
 def _on_preset(preset: str | None, settings: list[Setting], place: str) -> list[Setting]:
     """The settings of a file, and below them those of its preset, if it names one."""
     settings = with_present_names(settings)
-    return _without_implied(settings) if preset is None else changed_settings(_preset(preset, place), settings)
+    return _without_implied(settings) if preset is None else with_changes(_preset(preset, place), settings)
 
 
-def changed_settings(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
-    """The settings of a preset or file with changes. If a key is repeated, the last value counts."""
+def with_changes(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
+    """The settings with the changes on top.
+
+    If the changes choose another family, the variant and the settings that only other families have are left out.
+    """
     by_key = {setting.key: setting for setting in changes}
     if "model.family" not in by_key:
         return [*settings, *changes]

@@ -14,7 +14,7 @@ from bytenet.config.building import build_config
 from bytenet.config.config import Config
 from bytenet.config.families import family_configs
 from bytenet.config.keys import CHOICES, Keys
-from bytenet.config.layered_settings import changed_settings, named_settings
+from bytenet.config.layered_settings import named_settings, with_changes
 from bytenet.config.sections.data import DataConfig
 from bytenet.config.settings_text import Setting, parse_override
 
@@ -57,8 +57,8 @@ class ConfigSources:
         preset, settings = self.preset, self.settings
         if preset is None and base is not None:
             preset, below = named_settings(os.fspath(base))
-            settings = changed_settings(below, settings)
-        settings = changed_settings(settings, self.overrides)
+            settings = with_changes(below, settings)
+        settings = with_changes(settings, self.overrides)
         return build_config(settings if preset else _with_usual_size(settings))
 
     def data_config(self) -> DataConfig:

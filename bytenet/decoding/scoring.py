@@ -51,9 +51,10 @@ def teacher_forced_log_probabilities(model: TranslationModel, inputs: Mapping[st
 
 
 def stepped_log_probabilities(model: TranslationModel, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
-    """Score each target symbol by symbol, as a search writes it. The result is that of one pass over the sentence.
+    """Score each target symbol by symbol, as a search writes it.
 
-    For args and result see `teacher_forced_log_probabilities`. LiteRT can run the steps of every family.
+    The result is the same as with one pass over the sentence. For args and result see
+    `teacher_forced_log_probabilities`. LiteRT can run the steps of every family.
     """
     target_ids = inputs["target_ids"]
     memory = model.encode(inputs["source_ids"])

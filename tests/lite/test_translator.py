@@ -202,7 +202,9 @@ def test_damaged_lite_model_is_refused(model_path, tmp_path):
     damaged = with_changes(model_path, tmp_path, model_tflite=b"no model", copies_json=None)
     with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite .*\)\. Export the model again\.$"):
         Translator(damaged)
-    with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite .*most recurrent models have no 'score'"):
+    with pytest.raises(
+        InputError, match=r"LiteRT cannot read model\.tflite .*files of earlier versions have no 'score'"
+    ):
         LitePairScorer(damaged)
 
 

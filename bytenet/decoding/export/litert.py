@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
 
 import numpy as np
@@ -19,7 +20,6 @@ from bytenet.models import Ensemble
 from bytenet.models.recurrent import RecurrentTranslator
 
 Precision = Literal["float32", "float16", "int8"]
-PAIR = [tf.TensorSpec([1, None], tf.int32, name=f"{side}_ids") for side in ("source", "target")]
 
 
 def export_litert(translator: Translator, path: str | os.PathLike[str], precision: Precision = "float32") -> None:
@@ -57,26 +57,32 @@ def litert_model_with_score(translator: Translator, precision: Precision = "floa
     """Convert the search of a translator as `litert_model` does, and add the signature `score`.
 
     The signature `score` scores one translation: `source_ids` and `target_ids`, int32 `(1, length)`, with end symbols,
-    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats. If it computes
-    all symbols at once, the file becomes about a third larger, because some weights have another layout there.
+    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats. Recurrent models
+    compute it by steps. The others compute all symbols at once, or by steps if LiteRT cannot do that. Computing them at
+    once makes the file about a third larger, because some weights have another layout there.
 
     Raises:
         InputError: as for `litert_model`.
     """
     graphs = _Graphs(translator)
 
-    def converted(score: Callable) -> bytes:
-        return _converted(graphs, {"serving_default": graphs.translate, "score": score}, precision)
+    def converted(log_probabilities: Callable) -> bytes:
+        def score(source_ids, target_ids):
+            inputs = {"source_ids": source_ids, "target_ids": target_ids}
+            return {"log_probabilities": log_probabilities(translator.model, inputs)}
 
-    # A recurrent model has no gain: it computes one symbol after the other in both.
+        signature = [tf.TensorSpec([1, None], tf.int32, name=f"{side}_ids") for side in ("source", "target")]
+        function = tf.function(score, input_signature=signature, autograph=False)
+        content = _converted(graphs, {"serving_default": graphs.translate, "score": function}, precision)
+        _check_score(content)
+        return content
+
+    # A recurrent model computes symbol by symbol in any case. LiteRT cannot run the loop of most such models over a
+    # whole sentence, but it can run their steps.
     if not isinstance(translator.model, RecurrentTranslator):
-        try:
-            content = converted(graphs.score_at_once)
-            if _can_score(content):
-                return content
-        except InputError:
-            pass  # perhaps only the score cannot be converted
-    return converted(graphs.score_by_steps)
+        with suppress(InputError):  # perhaps only the score cannot be converted
+            return converted(teacher_forced_log_probabilities)
+    return converted(stepped_log_probabilities)
 
 
 def _converted(graphs: "_Graphs", signatures: dict[str, Callable], precision: Precision) -> bytes:
@@ -99,16 +105,17 @@ def _converted(graphs: "_Graphs", signatures: dict[str, Callable], precision: Pr
             ) from error
 
 
-def _can_score(content: bytes) -> bool:
-    """Whether a LiteRT model has the signature `score`, and LiteRT can run it."""
+def _check_score(content: bytes) -> None:
+    """Raise an InputError if LiteRT cannot run the signature `score` of a model."""
     from ai_edge_litert.interpreter import Interpreter
 
     ids = np.array([[EOS_ID]], np.int32)
     try:
         Interpreter(model_content=content).get_signature_runner("score")(source_ids=ids, target_ids=ids)
-    except (ValueError, RuntimeError):
-        return False
-    return True
+    except (ValueError, RuntimeError) as error:
+        raise InputError(
+            f"LiteRT cannot score translations with this model: {error}. Export with --engine full."
+        ) from error
 
 
 class _Graphs(tf.Module):
@@ -141,13 +148,3 @@ class _Graphs(tf.Module):
         result = self._translator.batch_search.search().in_graph(source_ids, limit, limit[None], n_best)
         # With a beam of one there is one hypothesis, and `n_best` would not be an input of the graph.
         return SearchResult(*(values[:, :n_best] for values in result))._asdict()
-
-    @tf.function(input_signature=PAIR, autograph=False)
-    def score_at_once(self, source_ids, target_ids):
-        inputs = {"source_ids": source_ids, "target_ids": target_ids}
-        return {"log_probabilities": teacher_forced_log_probabilities(self._translator.model, inputs)}
-
-    @tf.function(input_signature=PAIR, autograph=False)
-    def score_by_steps(self, source_ids, target_ids):
-        inputs = {"source_ids": source_ids, "target_ids": target_ids}
-        return {"log_probabilities": stepped_log_probabilities(self._translator.model, inputs)}

@@ -63,7 +63,7 @@ def export_model_file(
         "longest": model.length_policy.longest,
         "precision": precision,
         "symbols": translator.vocabulary.size,
-        "scores": True,  # LiteRT can rank with this file; it cannot with some files of earlier versions
+        "scores": True,  # some files of earlier versions have no `score`
     }
     settings = settings_of_file(
         config,
@@ -100,8 +100,8 @@ def _check_reranker(translator: Translator, name: str, engines: Engines) -> None
         check_no_reranker(translator)
     if engines != "full" and not ModelFile(pretrained_path(name)).scores_with_lite:
         raise InputError(
-            f"LiteRT cannot rank with {name}: its file was exported without a LiteRT model, or by an earlier version. "
-            "Export with --engine full or --rerank-weight 0."
+            f"LiteRT cannot rank with {name}: its file is in int8, has no LiteRT model, or was exported by an earlier "
+            "version. Export with --engine full or --rerank-weight 0."
         )
 
 
