@@ -1,6 +1,6 @@
 """ByteNet: an encoder and a causal decoder of dilated convolutions."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -177,6 +177,8 @@ class ByteNet(TranslationModel):
         blocks = self.decoder.blocks
         kernels = [block.step_kernels() for block in blocks]
         past_kernels = ops.stack([block.conv_dilated.past_kernel() for block in blocks])  # (blocks, past, width)
+        # LiteRT cannot multiply the empty matrices of kernels with one tap.
+        has_past = self.config.decoder_kernel_size > 1
         head_kernel = self.head.present_kernel()
 
         def step(previous_ids, state, memory, position):
@@ -189,10 +191,12 @@ class ByteNet(TranslationModel):
 
             # The name scopes of `call`: profiles group the operations of a step by them.
             with keras.name_scope("decoder"):
-                past = self._ring.read(state, position)
-                # The past inputs are known before any block runs, so one product serves all blocks.
-                with keras.name_scope("conv_dilated"):
-                    all_from_past = ops.matmul(past, past_kernels)  # (blocks, batch, width)
+                all_from_past: Any = [None] * len(blocks)
+                if has_past:
+                    past = self._ring.read(state, position)
+                    # The past inputs are known before any block runs, so one product serves all blocks.
+                    with keras.name_scope("conv_dilated"):
+                        all_from_past = ops.matmul(past, past_kernels)  # (blocks, batch, width)
                 hiddens = []
                 for index, block in enumerate(blocks):
                     outputs, hidden = block.step(outputs, all_from_past[index], kernels[index])
