@@ -20,7 +20,6 @@ from bytenet.errors import ConfigError, MissingFileError, nearest, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 
 _SUFFIXES = (".yaml", ".yml")
-_ALL_CHOICES = "Give the path of a YAML file, or one of the presets {}."
 
 
 def preset_names() -> list[str]:
@@ -126,8 +125,12 @@ def _preset(name: str, place: str) -> list[Setting]:
 
 def _unknown_preset(name: str, place: str) -> str:
     where = f"{place}: " if place else ""
-    advice = nearest(name, preset_names()) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"
+    advice = nearest(name, preset_names()) or _all_choices()
     return f"{where}{shown(name)} is neither a preset nor a file.{advice}"
+
+
+def _all_choices() -> str:
+    return f" Give the path of a YAML file, or one of the presets {', '.join(preset_names())}."
 
 
 def _suggested_file(path: Path) -> str:
@@ -138,4 +141,4 @@ def _suggested_file(path: Path) -> str:
         files = {}
     if close := difflib.get_close_matches(path.stem, files, n=1):
         return f" Did you mean {files[close[0]]}?"
-    return nearest(path.stem, preset_names(), 0.8) or f" {_ALL_CHOICES.format(', '.join(preset_names()))}"
+    return nearest(path.stem, preset_names(), 0.8) or _all_choices()

@@ -24,3 +24,9 @@ def test_an_operation_that_litert_does_not_have_is_named(monkeypatch, tmp_path, 
     with pytest.raises(InputError, match=rf"^This bytenet cannot become a LiteRT model: {reason}\. Export it with"):
         litert.export_litert(make_translator(), tmp_path / "a.tflite")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_litert_cannot_score_with_is_refused():
+    content = litert.litert_model(make_translator())  # it has no signature for scores
+    with pytest.raises(InputError, match=r"^LiteRT cannot score translations with this model: .* --engine full\.$"):
+        litert._check_score(content)
