@@ -30,8 +30,8 @@ MODELS = {family: {"model.family": family} for family in family_configs()} | {
     "transformer": TRANSFORMER,
     "simplified": BYTENET | {"model.variant": "simplified"},
     "selu": BYTENET | {"model.variant": "selu"},
-    # "recurrent" is Luong's model.
-    **{variant: RECURRENT[variant] for variant in ("bahdanau", "sutskever", "cho", "madsen")},
+    # "recurrent" is Luong's model. Those of Bahdanau and Madsen learn to reverse strings, below.
+    **{variant: RECURRENT[variant] for variant in ("sutskever", "cho")},
 }
 # Models that attend to the source, with the number of epochs in which each learns to reverse strings.
 REVERSING = {
