@@ -1,8 +1,5 @@
 """`bytenet translate`: translate lines of text."""
 
-import os
-import shlex
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -17,16 +14,20 @@ from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import NOT_FOR_LITE, options_of_full_engine, search_options
 from bytenet.cli.common.translation_progress import translation_progress
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
+from bytenet.cli.translate.inputs import (
+    STANDARD,
+    check_no_text_file,
+    is_input,
+    lines_of_file,
+    lines_of_stdin,
+    models_and_file,
+)
 from bytenet.cli.translate.output import open_output
-from bytenet.lite.archive import is_model_file
 from bytenet.lite.empty_translations import EmptyTranslations
-from bytenet.lite.lines import decoded_lines, formatted, lines_in_words, message_on_limit
+from bytenet.lite.lines import formatted, lines_in_words, message_on_limit
 from bytenet.lite.lines_by_sentence import LinesBySentence
-from bytenet.lite.pretrained import is_pretrained, pretrained_names
 from bytenet.lite.reranking import explaining_missing_reranker
 from bytenet.lite.unknown_characters import UnknownCharacters
-
-_STANDARD = Path("-")  # standard input or output
 
 
 def _check_no_empty_path(context: click.Context, argument: click.Parameter, paths: tuple[str, ...]) -> tuple[Path, ...]:
@@ -94,9 +95,9 @@ def translate(
         split = n_best == 1
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
-    names, input_path = _models_and_file(paths)
-    _check_no_text_file(names)
-    if output == _STANDARD:
+    names, input_path = models_and_file(paths)
+    check_no_text_file(names)
+    if output == STANDARD:
         output = None
     if input_path is None and sys.stdin is None:
         raise click.UsageError("There is no standard input. Give a FILE.")
@@ -105,8 +106,8 @@ def translate(
     is_typed = input_path is None and sys.stdin.isatty()
     if is_typed:
         window = window or 1
-    lines = _lines_of_stdin() if input_path is None else _lines_of_file(input_path, names[0])
-    if output is not None and _is_input(output, input_path):
+    lines = lines_of_stdin() if input_path is None else lines_of_file(input_path, names[0])
+    if output is not None and is_input(output, input_path):
         raise click.UsageError("--output is the input itself, and its lines would be lost. Give another file.")
     num_lines = len(lines) if _shows_progress(output) and isinstance(lines, Sized) else None
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
@@ -156,35 +157,6 @@ def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], N
     return nullcontext(lambda done: None) if num_lines is None else translation_progress(num_lines)
 
 
-def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
-    """Split the arguments. The last one is a file if there are others, and if it cannot be a model.
-
-    The file is None for standard input: without a file, or with - if there is no file of this name.
-    """
-    last = paths[-1]
-    if len(paths) > 1 and not os.path.isdir(last) and not is_model_file(last) and not is_pretrained(last):
-        return paths[:-1], None if last == _STANDARD and not last.exists() else last
-    return paths, None
-
-
-def _check_no_text_file(models: tuple[Path, ...]) -> None:
-    """Raise a UsageError if a file in the place of a model cannot be one. A settings file has another message."""
-    pretrained = pretrained_names()
-    for model in models:
-        if not os.path.isfile(model) or is_model_file(model) or model.suffix in (".yaml", ".yml"):
-            continue
-        if model.suffix in (".keras", ".tflite"):
-            advice = "Give the folder of the run, or a .bytenet file that `bytenet export` wrote"
-        else:
-            command = f"bytenet translate {pretrained[0] if pretrained else 'MODEL'} {shlex.quote(str(model))}"
-            place = "The first argument is the model" if model == models[0] else "Give one FILE, as the last argument"
-            advice = f"{place}, for example: {command}"
-        raise click.UsageError(
-            f"{model} is not a model. {advice}. A model is the name of a pretrained model "
-            f"({', '.join(pretrained) or 'none is installed'}), a .bytenet file, or the folder of a run."
-        )
-
-
 def _engine(
     name: str | None,
     models: tuple[Path, ...],
@@ -218,28 +190,6 @@ def _engine(
     return full_engine(paths, n_best, dictionary, window, options, instead_of_lite)
 
 
-def _is_input(output: Path, input_path: Path | None) -> bool:
-    """Whether a file is the input: FILE, or the file that is standard input."""
-    if not output.is_file():
-        return False
-    if input_path is not None:
-        return output.samefile(input_path)
-    try:
-        return os.path.samestat(output.stat(), os.fstat(sys.stdin.fileno()))
-    except OSError:  # standard input has no file descriptor
-        return False
-
-
-def _lines_of_stdin() -> Iterable[str]:
-    """The lines of standard input: a list if it is a file, so that their number is known; else one by one."""
-    lines = decoded_lines(sys.stdin.buffer)
-    try:
-        is_file = stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
-    except OSError:  # standard input has no file descriptor
-        is_file = False
-    return list(lines) if is_file else lines
-
-
 def _with_advice(lines: Iterable[str]) -> Iterator[str]:
     """The same lines. If they are many, a message says once how they are translated faster."""
     for number, line in enumerate(lines):
@@ -249,18 +199,6 @@ def _with_advice(lines: Iterable[str]) -> Iterator[str]:
                 "TensorFlow is faster: give a FILE, or --engine full."
             )
         yield line
-
-
-def _lines_of_file(path: Path, model: Path) -> Iterable[str]:
-    """The lines of a file. If there is none, the error says how `model` translates a text, which FILE may be."""
-    from bytenet.datasets import read_lines
-    from bytenet.errors import MissingFileError
-
-    try:
-        return read_lines(path, allow_empty=True)
-    except MissingFileError as error:
-        command = f"echo {shlex.quote(str(path))} | bytenet translate {shlex.quote(str(model))}"
-        raise MissingFileError(f"{error} To translate a text: {command}") from None
 
 
 def _reasons_of_splitting(by_sentence: LinesBySentence) -> str:

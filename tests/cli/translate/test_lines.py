@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from bytenet.cli.translate import _lines_of_stdin, translate
+from bytenet.cli.translate import translate
+from bytenet.cli.translate.inputs import lines_of_stdin
 from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 
@@ -68,7 +69,7 @@ def test_lines_of_a_pipe_are_read_one_by_one(monkeypatch):
     os.write(writing, b"ein\n")
     with open(reading) as stdin, open(writing, "wb"):  # the pipe may go on
         monkeypatch.setattr(sys, "stdin", stdin)
-        assert next(iter(_lines_of_stdin())) == "ein"
+        assert next(iter(lines_of_stdin())) == "ein"
 
 
 def test_a_person_at_a_terminal_is_asked_for_sentences(run_folder, monkeypatch, capsys):
