@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from bytenet.layers.recurrent.gru import next_gru_state
 from bytenet.layers.recurrent.initializers import weight_scheme
 
 NUM_GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -110,13 +111,7 @@ class RecurrentCell(keras.layers.Layer):
         state = states[0]
         recurrent = self._weight(self.recurrent_kernel)
         if self.kind == "gru":
-            gates = ops.sigmoid(
-                self._normalized(inputs[:, : 2 * self.units] + ops.matmul(state, recurrent[:, : 2 * self.units]), 0)
-            )
-            update, reset = ops.split(gates, 2, axis=-1)
-            products = ops.matmul(reset * state, recurrent[:, 2 * self.units :])
-            candidate = ops.tanh(self._normalized(inputs[:, 2 * self.units :] + products, 2))
-            output = state + update * (candidate - state)
+            output = next_gru_state(inputs, state, recurrent, self._normalized)
             return output, [output]
         sums = self._normalized(inputs + ops.matmul(state, recurrent), 0)
         if self.kind == "rnn":

@@ -15,6 +15,13 @@ from keras import ops
 
 from bytenet.layers.attention.dot_attention import softmax
 from bytenet.layers.gradients import gradient_scope, upstream_of
+from bytenet.layers.recurrent.gru import (
+    back_through_gru,
+    gradient_of_gru_kernel,
+    gru_gates,
+    next_gru_state,
+    product_over_steps,
+)
 from bytenet.private_api import run_steps
 
 
@@ -56,7 +63,7 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
     def run(projected, first_state, kernel):
         def step(inputs, states):
             sums, is_real = _columns(inputs, [projected.shape[-1], None])
-            state = _next_state(sums, states[0], kernel)
+            state = next_gru_state(sums, states[0], kernel)
             if mask is not None:
                 state = is_real * state + (1 - is_real) * states[0]
             return state, [state]
@@ -67,16 +74,16 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
             with gradient_scope(layer):
                 d_outputs = upstream_of(arguments, upstream)
                 before = _states_before(outputs, first_state, go_backwards)
-                update, reset, candidate = _gates(projected, before, kernel)
+                update, reset, candidate = gru_gates(projected, before, kernel)
                 units = before.shape[-1]
 
                 def step_back(inputs, states):
                     d_output, *gates, is_real = _columns(inputs, [units] * 5 + [None])
                     d_state = states[0] + d_output
                     if mask is None:
-                        d_sums, d_before = _back_through_gates(d_state, *gates, kernel)
+                        d_sums, d_before = back_through_gru(d_state, *gates, kernel)
                     else:
-                        d_sums, d_before = _back_through_gates(is_real * d_state, *gates, kernel)
+                        d_sums, d_before = back_through_gru(is_real * d_state, *gates, kernel)
                         d_before = d_before + (1 - is_real) * d_state
                     return d_sums, [d_before]
 
@@ -84,7 +91,7 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
                 d_projected, (d_first_state,) = run_steps(
                     step_back, inputs, [ops.zeros_like(first_state)], not go_backwards
                 )
-                return d_projected, d_first_state, _gradient_of_kernel(d_projected, before, reset)
+                return d_projected, d_first_state, gradient_of_gru_kernel(d_projected, before, reset)
 
         return outputs, gradient
 
@@ -117,7 +124,7 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
                 hidden = hidden_layer(ops.matmul(states[0], state_map))
                 weights = softmax(ops.sum(hidden * vector, axis=-1) + offsets)
                 context = ops.matmul(weights[:, None], values)[:, 0]
-            state = _next_state(sums + context, states[0], kernel)
+            state = next_gru_state(sums + context, states[0], kernel)
             return ops.concatenate([state, weights], axis=-1), [state]
 
         outputs, _ = run_steps(step, projected, [first_state])
@@ -132,13 +139,13 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
                 with keras.name_scope("alignment"):
                     queries = ops.matmul(before, state_map)
                     context = ops.matmul(all_weights, values)
-                update, reset, candidate = _gates(projected + context, before, kernel)
+                update, reset, candidate = gru_gates(projected + context, before, kernel)
 
                 def step_back(inputs, states):
                     d_state, d_keys, d_vector = states
                     query, d_output, *gates, both_weights = _columns(inputs, [attention_units] + [units] * 5 + [None])
                     d_weights, weights = ops.split(both_weights, 2, axis=-1)
-                    d_sums, d_before = _back_through_gates(d_state + d_output, *gates, kernel)
+                    d_sums, d_before = back_through_gru(d_state + d_output, *gates, kernel)
                     with keras.name_scope("alignment"):
                         d_weights = d_weights + ops.matmul(values, d_sums[:, :, None])[:, :, 0]
                         d_scores = weights * (d_weights - ops.sum(weights * d_weights, axis=-1, keepdims=True))
@@ -154,10 +161,10 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
                 d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
                 d_sums, d_queries = _columns(d_steps, [3 * units, None])
                 with keras.name_scope("alignment"):
-                    d_state_map = _product_over_steps(before, d_queries)
+                    d_state_map = product_over_steps(before, d_queries)
                     d_vector = ops.sum(d_vector, axis=0)
                     d_values = ops.matmul(ops.transpose(all_weights, (0, 2, 1)), d_sums)
-                d_kernel = _gradient_of_kernel(d_sums, before, reset)
+                d_kernel = gradient_of_gru_kernel(d_sums, before, reset)
                 return (
                     d_sums, d_first_state, d_kernel, d_state_map, d_vector, d_keys, ops.zeros_like(offsets), d_values,
                 )  # fmt: skip
@@ -173,52 +180,6 @@ def _as_tensor(weight):
     `convert_to_tensor` leaves a variable of TensorFlow as it is, and TensorFlow's custom gradients do not take it.
     """
     return ops.convert_to_tensor(weight)[...]
-
-
-def _gates(sums, before, kernel):
-    """The update gate, the reset gate and the candidate, from the sums of the inputs: float `(..., units)` each."""
-    with keras.name_scope("recurrent_cell"):  # for profiles
-        units = before.shape[-1]
-        gates = ops.sigmoid(sums[..., : 2 * units] + ops.matmul(before, kernel[:, : 2 * units]))
-        update, reset = gates[..., :units], gates[..., units:]
-        candidate = ops.tanh(sums[..., 2 * units :] + ops.matmul(reset * before, kernel[:, 2 * units :]))
-        return update, reset, candidate
-
-
-def _next_state(sums, before, kernel):
-    """The state after a step: float `(batch, units)`."""
-    update, _, candidate = _gates(sums, before, kernel)
-    with keras.name_scope("recurrent_cell"):  # for profiles
-        return before + update * (candidate - before)
-
-
-def _back_through_gates(d_state, before, update, reset, candidate, kernel):
-    """The gradients of the sums and of the state before a step, from that of the state after it."""
-    with keras.name_scope("recurrent_cell"):  # for profiles
-        units = before.shape[-1]
-        d_candidate = d_state * update * (1 - ops.square(candidate))
-        d_reset_state = ops.matmul(d_candidate, ops.transpose(kernel[:, 2 * units :]))
-        d_update = d_state * (candidate - before) * update * (1 - update)
-        d_reset = d_reset_state * before * reset * (1 - reset)
-        d_gates = ops.concatenate([d_update, d_reset], axis=-1)
-        d_before = d_state * (1 - update) + d_reset_state * reset
-        d_before = d_before + ops.matmul(d_gates, ops.transpose(kernel[:, : 2 * units]))
-        return ops.concatenate([d_gates, d_candidate], axis=-1), d_before
-
-
-def _gradient_of_kernel(d_sums, before, reset):
-    """The gradient of the recurrent part's matrix: float `(units, 3 * units)`."""
-    with keras.name_scope("recurrent_cell"):  # for profiles
-        units = before.shape[-1]
-        of_gates = _product_over_steps(before, d_sums[..., : 2 * units])
-        of_candidate = _product_over_steps(reset * before, d_sums[..., 2 * units :])
-        return ops.concatenate([of_gates, of_candidate], axis=-1)
-
-
-def _product_over_steps(inputs, gradients):
-    """The gradient of a matrix: float `(batch, steps, m)` and `(batch, steps, n)` → `(m, n)`."""
-    rows, row_gradients = (ops.reshape(values, (-1, values.shape[-1])) for values in (inputs, gradients))
-    return ops.matmul(ops.transpose(rows), row_gradients)
 
 
 def _states_before(states, first_state, go_backwards: bool = False):
