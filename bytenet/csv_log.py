@@ -1,6 +1,5 @@
 """Measurements as a CSV file that survives a full disk and a killed and resumed run."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -51,17 +50,7 @@ class CsvLog:
 
     def _lines(self) -> list[str]:
         """The rows of the file without the header, in the columns of this log. Further columns are added to the log."""
-        if not self.path.exists():
-            return []
-        text = _text(self.path)
-        try:
-            header, *lines = text.split("\n")[:-1]
-            names = header.split(",")
-            if "" in names or len(set(names)) < len(names):
-                raise ValueError("its header has a column without a name, or the same one twice")
-            rows = [dict(zip(names, line.split(","), strict=True)) for line in lines]
-        except ValueError as error:
-            raise _damaged(self.path, error) from None
+        names, rows = _read(self.path)
         self.columns += [name for name in names if name not in self.columns]
         return [",".join(row.get(name, "") for name in self.columns) for row in rows]
 
@@ -74,18 +63,15 @@ class CsvLog:
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:
-    """The columns of a `CsvLog`, with NaN for empty cells; no columns if the file does not exist.
+    """The columns of a `CsvLog`, with NaN for empty cells; no columns if there is no file, or no row in it.
 
     Raises:
         InputError: the file is damaged.
     """
-    if not path.exists():
-        return {}
-    text = _text(path)
+    names, rows = _read(path)
     try:
-        rows = list(csv.DictReader(text.split("\n"), strict=True))
-        return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
-    except (csv.Error, ValueError, TypeError) as error:
+        return {name: [float(row[name] or "nan") for row in rows] for name in names if rows}
+    except ValueError as error:
         raise _damaged(path, error) from None
 
 
@@ -94,10 +80,17 @@ def as_written(value: float) -> float:
     return float(_shorten(value))
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The names of the columns, and the cells of each row by these names. A last line without its end is left out."""
+    if not path.exists():
+        return [], []
     try:
-        return read_limited(path, MOST_CSV_BYTES, "measurements").decode("utf-8")
-    except UnicodeDecodeError as error:
+        header, *lines = read_limited(path, MOST_CSV_BYTES, "measurements").decode("utf-8").split("\n")[:-1]
+        names = header.split(",")
+        if "" in names or len(set(names)) < len(names):
+            raise ValueError("its header has a column without a name, or the same one twice")
+        return names, [dict(zip(names, line.split(","), strict=True)) for line in lines]
+    except ValueError as error:  # also of bytes that are not UTF-8
         raise _damaged(path, error) from None
 
 

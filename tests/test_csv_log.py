@@ -60,6 +60,19 @@ def test_a_damaged_header_is_refused(tmp_path, header):
         CsvLog(tmp_path / "log.csv", ["step", "loss"]).append({"step": 1})
 
 
+@pytest.mark.parametrize("content", ["", "step,loss,loss\n1,2,3\n", "step,loss\n1\n", "step,loss\n1,x\n"])
+def test_a_damaged_file_is_not_read(tmp_path, content):
+    (tmp_path / "log.csv").write_text(content)
+    with pytest.raises(InputError, match="is damaged"):
+        read_csv_log(tmp_path / "log.csv")
+
+
+def test_a_line_without_its_end_is_not_read(tmp_path):
+    """A power failure can leave half a number."""
+    (tmp_path / "log.csv").write_text("step,loss\n1,2.5\n2,1.")
+    assert read_csv_log(tmp_path / "log.csv") == {"step": [1], "loss": [2.5]}
+
+
 def test_removed_file_starts_again_with_its_header(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step"])
     log.append({"step": 1})

@@ -43,6 +43,10 @@ def named_settings(name: str | None) -> tuple[str | None, list[Setting]]:
     if _is_file(name):
         preset, settings = read_settings(_read_file(name), name)
         return preset, _on_preset(preset, settings, name)
+    if name and Path(name).is_dir():
+        raise ConfigError(
+            f"{name} is a folder; expected a preset or a YAML file. The settings of a run are in its config.yaml."
+        )
     if os.sep in name or name.endswith(_SUFFIXES):
         raise MissingFileError(f"There is no configuration file {name}.{_suggested_file(Path(name))}")
     raise ConfigError(_unknown_preset(name, place=""))

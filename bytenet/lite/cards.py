@@ -2,10 +2,9 @@
 
 import os
 import re
-from typing import Any
 
-from bytenet.errors import InputError
 from bytenet.lite.archive import CARD, SETTINGS, Archive
+from bytenet.lite.languages import languages_of
 from bytenet.lite.pretrained import model_path, pretrained_path
 
 _FACT = re.compile(r"^- ([^:\n]+): (.+)$", re.MULTILINE)
@@ -39,11 +38,7 @@ def summary(name: str) -> str:
         InputError: its file is damaged.
     """
     archive = Archive(pretrained_path(name))
-    data: Any = archive.read_json(SETTINGS).get("data")
-    try:
-        source, target = data["source_language"], data["target_language"]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{SETTINGS} of {archive.path} has no languages. Export the model again.") from error
+    source, target = languages_of(archive.read_json(SETTINGS), archive.path)
     size = archive.path.stat().st_size
     facts = facts_of(card_of(archive))
     shown = [f"  {key}: {value}" for key, value in facts.items() if key == "licence" or key.startswith("scores")]

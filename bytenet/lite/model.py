@@ -10,6 +10,7 @@ import numpy as np
 from bytenet.errors import InputError, ModelError, shown
 from bytenet.lite.archive import LARGEST_NUMBER, LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters
+from bytenet.lite.languages import languages_of
 from bytenet.lite.shared_weights import read_lite_model
 
 
@@ -49,7 +50,7 @@ class LiteModel:
         lite, data = self.section("lite"), self.section("data")
         self.beam_size = self._number(lite, "beam_size")
         self.longest = None if lite.get("longest") is None else self._number(lite, "longest", least=2)
-        self.languages = str(data.get("source_language")), str(data.get("target_language"))
+        self.languages = languages_of(self._settings, path)
         max_length = data.get("max_length")
         self.max_length = max_length if type(max_length) is int and max_length > 0 else LARGEST_NUMBER
         self.characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")

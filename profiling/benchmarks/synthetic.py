@@ -8,6 +8,8 @@ from bytenet.datasets import UNKNOWN_ID, Pairs, Vocabulary, pair_lengths, plan_b
 from bytenet.errors import InputError
 
 _BATCHES = 4
+_FIRST_CHARACTER = ord("一")
+MOST_IDS = 0xD800 - _FIRST_CHARACTER + UNKNOWN_ID + 1  # the next code points are no characters
 
 
 def synthetic_vocabulary(vocab_size: int) -> Vocabulary:
@@ -17,13 +19,11 @@ def synthetic_vocabulary(vocab_size: int) -> Vocabulary:
         vocab_size: number of ids, with padding, end and unknown symbols.
 
     Raises:
-        InputError: there are fewer ids than the three symbols and two characters.
+        InputError: there are fewer ids than the three symbols and two characters, or more than `MOST_IDS`.
     """
-    if vocab_size < UNKNOWN_ID + 3:
-        raise InputError(
-            f"vocab_size = {vocab_size}; expected at least {UNKNOWN_ID + 3}: three symbols and two characters."
-        )
-    return Vocabulary([chr(ord("一") + index) for index in range(vocab_size - UNKNOWN_ID - 1)])
+    if not UNKNOWN_ID + 3 <= vocab_size <= MOST_IDS:
+        raise InputError(f"vocab_size = {vocab_size:,}; expected a number from {UNKNOWN_ID + 3} to {MOST_IDS:,}.")
+    return Vocabulary([chr(_FIRST_CHARACTER + index) for index in range(vocab_size - UNKNOWN_ID - 1)])
 
 
 def full_length_batches(

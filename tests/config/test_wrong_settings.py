@@ -201,10 +201,12 @@ def test_file_without_its_other_side_is_refused(yaml_file):
         ),
         ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
         ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
+        ("runs", ConfigError, r"runs is a folder; .* The settings of a run are in its config\.yaml"),
     ],
 )
 def test_unknown_preset_or_file_is_refused(name, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
     with pytest.raises(error, match=message):
         load_config(name)
 

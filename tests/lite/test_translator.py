@@ -165,6 +165,13 @@ def test_wrong_settings_are_refused(lite_settings, model_path, tmp_path):
         Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
 
 
+@pytest.mark.parametrize("data", [None, {}, {"source_language": "de"}, {"source_language": "de", "target_language": 1}])
+def test_settings_without_languages_are_refused(data, model_path, tmp_path):
+    settings = Archive(model_path).read_json("settings.json") | {"data": data}
+    with pytest.raises(InputError, match=r"settings\.json of .* has no languages"):
+        Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
+
+
 def with_more_characters(model_path):
     """The vocabulary of a file with two characters that the network does not have. They get the largest ids."""
     vocabulary = Archive(model_path).read_json("vocabulary.json")

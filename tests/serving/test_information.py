@@ -35,7 +35,14 @@ def test_languages_have_their_targets(serving, reversing_engine):
 
 
 @pytest.mark.parametrize(
-    ("code", "name"), [("da", "Danish"), ("zh-Hans", "Chinese (Simplified)"), ("words", "words"), ("../x", "../x")]
+    ("code", "name"),
+    [
+        ("da", "Danish"),
+        ("zh-Hans", "Chinese (Simplified)"),
+        ("de_AT", "German (Austria)"),
+        ("words", "words"),
+        ("../x", "../x"),
+    ],
 )
 def test_languages_have_english_names(code, name):
     assert language_name(code) == name

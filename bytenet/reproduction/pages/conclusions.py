@@ -144,13 +144,20 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
     parts = [
         f"We judged {len(judgements)} conclusions of the thesis: {counts}. The reasons are in the table below. A "
         "conclusion stands in part if our results show only a part of it, or show it only at a smaller size. It is "
-        "open if no measurement of ours decides it."
+        "open if no measurement of ours decides it.",
+        f"{_number_with(judgements, 'trained, same size')} of them rest on trainings at the thesis's size. For "
+        f"{_number_with(judgements, 'rescored')}, we scored translations that the author published.",
     ]
     for stands in ("yes", "in part", "no"):
         if own := claims[stands]:
             title = f"{'These' if len(own) > 1 else 'This'} {labels[stands][len(own) > 1]}:"
             parts += [title, "\n".join(f"- {claim}" for claim in own)]
     return "\n\n".join(parts)
+
+
+def _number_with(judgements: Sequence[Judgement], kind: str) -> int:
+    """The number of judgements with a kind of evidence."""
+    return sum(kind in judgement.evidence.split("; ") for judgement in judgements)
 
 
 def _with_remark(conclusion: Conclusion) -> str:

@@ -67,6 +67,6 @@ def information_routes(service: Service) -> APIRouter:
 def language_name(code: str) -> str:
     """The English name of a language; the code itself if it is unknown."""
     try:
-        return Locale.parse(code, sep="-").english_name or code
+        return Locale.parse(code.replace("_", "-"), sep="-").english_name or code
     except (UnknownLocaleError, ValueError):
         return code

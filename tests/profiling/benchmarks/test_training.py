@@ -9,7 +9,7 @@ from bytenet.errors import ConfigError, InputError
 from bytenet.models import build_model
 from bytenet.profiling.benchmarks import training
 from bytenet.profiling.benchmarks.flops import training_step_flops
-from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
+from bytenet.profiling.benchmarks.synthetic import MOST_IDS, full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training import measure_training
 from bytenet.profiling.benchmarks.training_case import TrainingCase
 
@@ -35,8 +35,10 @@ def test_batches_have_full_length_and_all_characters(config):
             seen |= set(side[:, :-1].ravel().tolist())
         assert weights == pytest.approx([1 / 20] * 6)
     assert seen == set(range(3, 9))
-    with pytest.raises(InputError, match="at least 5"):
-        synthetic_vocabulary(4)
+    assert synthetic_vocabulary(MOST_IDS).size == MOST_IDS
+    for wrong in (4, MOST_IDS + 1):
+        with pytest.raises(InputError, match=f"from 5 to {MOST_IDS:,}"):
+            synthetic_vocabulary(wrong)
     with pytest.raises(InputError, match="2 replicas cannot share a batch of 5 sentences evenly"):
         full_length_batches(config, vocabulary, batch_size=5, length=20, replicas=2)
 
