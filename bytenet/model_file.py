@@ -148,7 +148,7 @@ class ModelFile:
                 "again with --engine both."
             )
         from bytenet.models import build_model
-        from bytenet.saved.model_size import weight_shapes
+        from bytenet.models.model_size import weight_shapes
 
         weights, config, vocab_size = self._weights(), self.config.model, self.vocabulary.size
         shapes = {name: values.shape for name, values in weights.items()}

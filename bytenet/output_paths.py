@@ -16,6 +16,21 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
     check_parent(path)
 
 
+def check_new_or_empty(folder: str | os.PathLike[str], content: str) -> None:
+    """Check that a folder does not exist yet, or is empty.
+
+    Args:
+        folder: its path.
+        content: what it is for.
+
+    Raises:
+        InputError: the path is a file, or a folder that is not empty.
+    """
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists and is not empty. Give another folder for {content}, or remove this one.")
+
+
 def check_file(path: str | os.PathLike[str]) -> None:
     """Raise an InputError if `atomic_path` cannot make a file, before the work for its content."""
     path = Path(path)

@@ -27,7 +27,7 @@ from bytenet.files import atomic_path
 from bytenet.limits import MOST_CONFIG_BYTES, MOST_ZIP_DIRECTORY_BYTES, parse_json
 from bytenet.lite.archive import open_zip
 from bytenet.models import TranslationModel, build_model
-from bytenet.saved.model_size import check_size
+from bytenet.models.model_size import check_size
 
 _CONFIG, _WEIGHTS = "config.json", "model.weights.h5"
 _LARGEST_FLOAT_BYTES = 8

@@ -11,9 +11,9 @@ import keras
 from bytenet.config import Config, fixed_settings
 from bytenet.errors import InputError
 from bytenet.folder_lock import alone_in
+from bytenet.models.model_size import check_size, num_trainable
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import check_clock
-from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.checkpoints import (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import keras
 import tensorflow as tf
 
+from bytenet.models.model_size import num_trainable
 from bytenet.private_api import build_nothing_in_fit
 from bytenet.profiling.benchmarks.flops import training_step_flops
 from bytenet.profiling.benchmarks.measurement import Spread, calls_a_turn
@@ -16,7 +17,6 @@ from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_dataset
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
-from bytenet.saved.model_size import num_trainable
 from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_up_keras
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step

@@ -17,8 +17,8 @@ from bytenet.config.families import family_configs
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
 from bytenet.models import build_model
+from bytenet.models.model_size import check_size
 from bytenet.saved.keras_model import load_keras_model, save_model
-from bytenet.saved.model_size import check_size
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def sharding(
     --shards 64.
     """
     from bytenet.config import load_config
-    from bytenet.profiling.new_folder import check_new_or_empty
+    from bytenet.output_paths import check_new_or_empty
 
     if work is not None:
         check_new_or_empty(work, "text and shards (--work)")

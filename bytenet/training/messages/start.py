@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_pairs
-from bytenet.saved.model_size import num_trainable
+from bytenet.models.model_size import num_trainable
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.tasks import Task
 from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS

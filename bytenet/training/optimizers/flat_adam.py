@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.saved.model_size import num_values
+from bytenet.models.model_size import num_values
 from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 

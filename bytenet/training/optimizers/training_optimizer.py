@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.saved.model_size import num_values
+from bytenet.models.model_size import num_values
 from bytenet.training.optimizers.averaging import share_of_old_average
 from bytenet.training.optimizers.flat_gradients import flat_vector
 

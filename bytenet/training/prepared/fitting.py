@@ -17,8 +17,8 @@ from bytenet.errors import InputError, MissingFileError
 from bytenet.folder_lock import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
+from bytenet.models.model_size import num_trainable
 from bytenet.run_folder import RunFolder
-from bytenet.saved.model_size import num_trainable
 from bytenet.training.checkpoints import (
     check_not_lost,
     check_settings_of_checkpoint,

@@ -8,8 +8,8 @@ from bytenet.datasets import Pairs
 from bytenet.datasets.batches.encoded_pairs import encode_pairs
 from bytenet.folder_lock import alone_in
 from bytenet.models import build_model
+from bytenet.models.model_size import check_size, num_trainable
 from bytenet.run_folder import RunFolder
-from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.compiled_models.trainable_model import check_decoding, check_longest, set_seed
 from bytenet.training.environment import write_environment
 from bytenet.training.messages.warnings import semi_supervised_settings_without_effect, training_warnings

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import tensorflow as tf
 
+from bytenet.models.model_size import num_trainable
 from bytenet.private_api import build_nothing_in_fit
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.step_times import StepTimes
@@ -13,7 +14,6 @@ from bytenet.profiling.benchmarks.synthetic import full_length_batches, syntheti
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
 from bytenet.profiling.benchmarks.workers.exchange import exchange_of
 from bytenet.profiling.benchmarks.workers.processes import on_each_worker
-from bytenet.saved.model_size import num_trainable
 from bytenet.training.compiled_models.trainable_model import make_trainable_model, set_up_keras
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.cluster import Cluster

@@ -7,7 +7,7 @@ from typing import Any
 
 from bytenet.config import Config
 from bytenet.files import write_text_atomic
-from bytenet.profiling.new_folder import check_new_or_empty
+from bytenet.output_paths import check_new_or_empty
 from bytenet.profiling.traces.trace_file import CAPTURE_FILE, find_trace
 
 
