@@ -164,10 +164,15 @@ class RunFolder:
         return load_config(self.config_path)
 
     @property
+    def name(self) -> str:
+        """The last part of the absolute path, also for the path "."."""
+        return os.path.basename(os.path.abspath(self.path))
+
+    @property
     def trained_in(self) -> Path:
         """The folder of the run that trains this model: the folder around it if this is a part of it, else itself."""
-        whole = RunFolder(self.path.absolute().parent)
-        return whole.path if not whole.missing and self.path.name in whole.config.parts else self.path
+        whole = RunFolder(Path(os.path.abspath(self.path)).parent)
+        return whole.path if not whole.missing and self.name in whole.config.parts else self.path
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":

@@ -222,13 +222,15 @@ def parse_override(text: str) -> Setting:
     """Read one `section.key=value` of the command line. The value is YAML (`1e-3`, `[1, 2]`, `null`, `text`).
 
     Raises:
-        ConfigError: there is no `=`, or the value is not valid YAML.
+        ConfigError: there is no `=`, or the value is not valid YAML or only a comment.
     """
     key, equals, value = text.partition("=")
     place = f"{_OVERRIDE} {shortened(text, MOST_SHOWN_CHARS)}"
     if not equals or not key.strip():
         raise ConfigError(f"{place}: expected section.key=value, for example --set training.epochs=5.")
     node, loader = _parse(value, place)
+    if node is None and value.strip().startswith("#"):
+        raise ConfigError(f"{place}: # begins a comment in YAML, so there is no value. Put the value in quotes.")
     return Setting(key.strip(), None if node is None else _construct(loader, node, place), place)
 
 

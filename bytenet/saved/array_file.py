@@ -3,6 +3,7 @@
 `numpy.load` allocates what the header of an array claims, which may be more than any memory has.
 """
 
+import errno
 import math
 import zipfile
 from collections.abc import Iterator
@@ -86,13 +87,16 @@ def open_arrays(path: Path) -> Iterator[ArrayFile]:
 
     Raises:
         InputError: the file, or an array that is read, is damaged.
+        OSError: the system refuses to read the file, which may be intact.
     """
     try:
         with open_zip(path, MOST_ZIP_DIRECTORY_BYTES) as archive:
             yield ArrayFile(archive)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # zipfile and NumPy raise errors of many types for damaged bytes, even SyntaxError
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # damage leads to wrong positions
+            raise
         raise InputError(f"{type(error).__name__}: {error}") from error
 
 

@@ -1,45 +1,12 @@
 """The state of a run, apart from its tensors."""
 
-import math
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
 import pydantic
 
 from bytenet.config import Config, EvaluationConfig
-
-
-def is_better(metric: str, score: float, earlier: float | None) -> bool:
-    """Whether a score is better than an earlier one. Every score is better than None, and every number than NaN.
-
-    Args:
-        metric: "val_loss", where less is better, or another score, where more is better.
-        score, earlier: values of the metric.
-    """
-    if earlier is None:
-        return True
-    if math.isnan(earlier):
-        return not math.isnan(score)
-    return score < earlier if metric == "val_loss" else score > earlier
-
-
-_Count = Annotated[int, pydantic.Field(ge=0, lt=2**62)]
-
-
-@pydantic.with_config(extra="forbid")
-@dataclass
-class Plateau:
-    """What the schedule "plateau" remembers of a translator.
-
-    Attributes:
-        cuts: number of cuts of the learning rate.
-        score: with the rule "best", the best value of the metric so far; with "fast", the latest one.
-        epoch: number of completed epochs at the best score or at the latest cut, whichever is later.
-    """
-
-    cuts: _Count = 0
-    score: float | None = None
-    epoch: _Count = 0
+from bytenet.training.plateau import Count, Plateau, is_below_least_rate, is_better
 
 
 @pydantic.with_config(extra="forbid")
@@ -64,14 +31,14 @@ class TrainingState:
             version saved the state.
     """
 
-    epoch: _Count = 0
-    batch: _Count = 0
-    step: _Count = 0
+    epoch: Count = 0
+    batch: Count = 0
+    step: Count = 0
     best_scores: dict[str, float] = field(default_factory=dict)
-    best_epoch: _Count = 0
+    best_epoch: Count = 0
     plateaus: dict[str, Plateau] = field(default_factory=dict)
     seconds: float = 0.0
-    characters: _Count = 0
+    characters: Count = 0
     data: str = ""
     validation: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -168,4 +135,7 @@ def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) 
         "max_steps": training.max_steps is not None and state.step >= training.max_steps,
         "early_stopping_patience": is_out_of_patience(state, config),
     }
-    return {f"training.{name}": f"more than {getattr(training, name)}" for name, ends in is_reached.items() if ends}
+    changes = {f"training.{name}": f"more than {getattr(training, name)}" for name, ends in is_reached.items() if ends}
+    if is_below_least_rate(state.plateaus.values(), training):
+        changes["training.min_learning_rate"] = f"less than {training.min_learning_rate:g}"
+    return changes

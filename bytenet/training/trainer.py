@@ -15,7 +15,6 @@ from bytenet.models.model_size import check_size, num_trainable
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import check_clock
 from bytenet.training.callbacks import ProgressLine
-from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.checkpoints import (
     check_not_lost,
     check_settings_of_checkpoint,
@@ -116,7 +115,7 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
     whole = run.trained_in
     if whole != Path(run_dir):
         raise InputError(
-            f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
+            f"{run_dir} is the {run.name} translator of the run in {whole} and is trained with that run: "
             f"{run.resume_command}"
         )
     check_clock()
@@ -202,7 +201,7 @@ def _fit_alone(
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
     elif resume:
         progress.say(f"{run_dir} has no checkpoint yet, so the training starts from the beginning")
-    if changes := _changes_to_train_on(state, config, task.plan.num_batches):
+    if changes := changes_to_train_on(state, config, task.plan.num_batches):
         settings = " ".join(f"--set {setting}=N" for setting in changes)
         progress.say(finished_message(changes, f": {folder.resume_command_of(workers.count)} {settings}"))
         return folder
@@ -220,14 +219,6 @@ def _fit_alone(
     splits = [split for split in ("validation", "test") if getattr(task.corpus, split)]
     progress.say(end_message(trained, state, config.training, splits))
     return folder
-
-
-def _changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> dict[str, str]:
-    """The same as `changes_to_train_on`, also for runs that end below a least learning rate."""
-    changes = changes_to_train_on(state, config, num_batches)
-    if is_below_least_rate(state, config.training):
-        changes["training.min_learning_rate"] = f"less than {config.training.min_learning_rate:g}"
-    return changes
 
 
 def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:

@@ -107,6 +107,12 @@ def test_a_value_with_a_repeated_key_is_refused():
         parse_override("training.optimizer_arguments={a: 1, a: 2}")
 
 
+def test_override_that_is_a_comment_is_refused():
+    with pytest.raises(ConfigError, match="Put the value in quotes"):
+        parse_override("training.start=#runs/a")
+    assert parse_override("training.start='#runs/a'").value == "#runs/a"
+
+
 def test_override_with_invalid_yaml_is_refused():
     with pytest.raises(ConfigError, match=r"--set model\.dilations=\[1, 2: this is not valid YAML"):
         parse_override("model.dilations=[1, 2")

@@ -28,6 +28,8 @@ def test_backward_translator_is_trained_in_its_parent_run(tmp_path, monkeypatch)
     assert (part.trained_in, whole.trained_in) == (whole.path, whole.path)
     monkeypatch.chdir(whole.path)
     assert RunFolder("backward").trained_in == whole.path
+    monkeypatch.chdir(part.path)
+    assert (RunFolder(".").trained_in, RunFolder(".").name) == (whole.path, "backward")
     with pytest.raises(MissingFileError, match=rf"not saved a model yet.*--resume --run {whole.path}`"):
         part.load_model()
     supervised = RunFolder.create(tmp_path / "one", CONFIG, VOCABULARY)

@@ -80,6 +80,8 @@ class CheckpointSaver(keras.callbacks.Callback):
         is_asked_to_stop = self._agreement.is_asked_to_stop  # read once: a signal may come at any moment
         if is_due or is_asked_to_stop:
             self.save()
+        if is_asked_to_stop and self._state.step >= self._total_steps:
+            raise KeyboardInterrupt(f"Stopped after the last step, {self._state.step}. The run is finished and saved.")
         if is_asked_to_stop:
             advice = self._folder.how_to_resume(self._num_workers)
             raise KeyboardInterrupt(f"Stopped at step {self._state.step}; everything is saved. {advice}")

@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping
 
 import keras
 
-from bytenet.config import Config, TrainingConfig
+from bytenet.config import Config
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.metrics import score_name
-from bytenet.training.state import Plateau, TrainingState, is_better, is_evaluation_due
+from bytenet.training.plateau import Plateau, cut_after, is_below_least_rate, plateau_rate
+from bytenet.training.state import TrainingState, is_evaluation_due
 
 
 class PlateauCuts(keras.callbacks.Callback):
@@ -55,7 +56,7 @@ class PlateauCuts(keras.callbacks.Callback):
         if not is_evaluation_due(self._state, self._config.evaluation):
             return
         self._read_scores(logs or {}, self._state.epoch)
-        if is_below_least_rate(self._state, self._config.training):
+        if is_below_least_rate(self._state.plateaus.values(), self._config.training):
             self._progress.say("The learning rate is below training.min_learning_rate, so training stops.")
             self.model.stop_training = True
 
@@ -82,38 +83,3 @@ class PlateauCuts(keras.callbacks.Callback):
     def _set_rate(self, name: str) -> None:
         rate = plateau_rate(self._config.training, self._state.plateaus[name].cuts)
         self._translators[name].optimizer.schedule.set_rate(rate)
-
-
-def cut_after(score: float, epoch: int, plateau: Plateau, config: TrainingConfig) -> bool:
-    """Whether an evaluation cuts the learning rate.
-
-    Args:
-        score: of the evaluation, by `early_stopping_metric`.
-        epoch: number of completed epochs.
-        plateau: of the translator; kept up to date.
-        config: reads the rule, its patience and the metric.
-    """
-    progress = is_better(config.early_stopping_metric, score, plateau.score)
-    if config.plateau_rule == "fast":
-        plateau.score = score
-        cut = plateau.cuts > 0 or not progress
-    else:
-        if progress:
-            plateau.score, plateau.epoch = score, epoch
-        cut = epoch - plateau.epoch >= config.plateau_patience
-    if cut:
-        plateau.cuts += 1
-        plateau.epoch = epoch
-    return cut
-
-
-def plateau_rate(config: TrainingConfig, cuts: int) -> float:
-    """The learning rate after a number of cuts."""
-    return max(config.learning_rate * config.decay_factor**cuts, config.final_learning_rate)
-
-
-def is_below_least_rate(state: TrainingState, config: TrainingConfig) -> bool:
-    """Whether the cuts of a run's learning rates end it."""
-    least = config.min_learning_rate
-    rates = [plateau_rate(config, plateau.cuts) for plateau in state.plateaus.values()]
-    return least is not None and bool(rates) and max(rates) < least

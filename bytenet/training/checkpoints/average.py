@@ -50,7 +50,7 @@ def average_checkpoints(
     check_new_folder(out)
     run = RunFolder.open(run_dir)
     whole = RunFolder.open(run.trained_in)
-    number = 0 if whole.path == run.path else 1 + whole.config.parts.index(run.path.name)
+    number = 0 if whole.path == run.path else 1 + whole.config.parts.index(run.name)
     paths = _last_checkpoints(whole, last)
     model = run.load_model()
     weights = {

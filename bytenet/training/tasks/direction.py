@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bytenet.config import Config
+from bytenet.config import Config, SemiSupervisedConfig
 from bytenet.datasets import Pairs
 
 Side = Literal["source", "target"]
+DIRECTIONS = ("forward", "backward")
+#: For each side of monolingual text: the translator that translates it, and the one that translates it back.
+FORTH_AND_BACK: dict[Side, tuple[str, str]] = {"source": ("forward", "backward"), "target": ("backward", "forward")}
 
 
 @dataclass(frozen=True)
@@ -33,3 +36,18 @@ class Direction:
     writes: Side = "target"
     learns: bool = True
     starts_trained: bool = False
+
+
+def directions_trained(settings: SemiSupervisedConfig) -> list[str]:
+    """The translators that learn."""
+    return [name for name in DIRECTIONS if settings.trained in ("both", name)]
+
+
+def directions_taught(side: Side, settings: SemiSupervisedConfig) -> list[str]:
+    """The translators that learn from the text of a side. Back-translation teaches only the one that translates back.
+
+    A translator that is not trained learns from no text.
+    """
+    forth, back = FORTH_AND_BACK[side]
+    by_text = (forth, back) if settings.objective == "marginal" else (back,)
+    return [name for name in directions_trained(settings) if name in by_text]

@@ -20,11 +20,7 @@ from bytenet.datasets import (
 from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss
 from bytenet.errors import InputError
 from bytenet.training.starts import starts_of
-from bytenet.training.tasks.direction import Side
-
-DIRECTIONS = ("forward", "backward")
-#: For each side of monolingual text: the translator that translates it, and the one that translates it back.
-FORTH_AND_BACK: dict[Side, tuple[str, str]] = {"source": ("forward", "backward"), "target": ("backward", "forward")}
+from bytenet.training.tasks.direction import Side, directions_taught
 
 
 @dataclass(frozen=True)
@@ -44,21 +40,6 @@ class MonolingualText:
     plan: BatchPlan
     seed: int
     search_lengths: dict[int, int]
-
-
-def directions_trained(settings: SemiSupervisedConfig) -> list[str]:
-    """The translators that learn."""
-    return [name for name in DIRECTIONS if settings.trained in ("both", name)]
-
-
-def directions_taught(side: Side, settings: SemiSupervisedConfig) -> list[str]:
-    """The translators that learn from the text of a side. Back-translation teaches only the one that translates back.
-
-    A translator that is not trained learns from no text.
-    """
-    forth, back = FORTH_AND_BACK[side]
-    by_text = (forth, back) if settings.objective == "marginal" else (back,)
-    return [name for name in directions_trained(settings) if name in by_text]
 
 
 def weighted_texts(corpus: Corpus, settings: SemiSupervisedConfig) -> dict[Side, list[str]]:

@@ -19,12 +19,9 @@ from bytenet.training.distribution.replicated_step import replicated_step
 from bytenet.training.distribution.strategies import check_devices
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.metrics import SCORES, loss_name, score_name
-from bytenet.training.tasks.direction import Direction, Side
+from bytenet.training.tasks.direction import DIRECTIONS, Direction, Side, directions_taught, directions_trained
 from bytenet.training.tasks.monolingual_text import (
-    DIRECTIONS,
     MonolingualText,
-    directions_taught,
-    directions_trained,
     monolingual_texts,
     semi_supervised_dataset,
     weighted_texts,

@@ -11,9 +11,8 @@ from bytenet.decoding.searches.greedy import greedy_search
 from bytenet.layers import batch_norm_statistics
 from bytenet.models import TranslationModel
 from bytenet.training.optimizers.flat_gradients import flat_gradient, tape_if
-from bytenet.training.tasks.direction import Side
+from bytenet.training.tasks.direction import DIRECTIONS, FORTH_AND_BACK, Side, directions_taught, directions_trained
 from bytenet.training.tasks.marginal import expected_back, first_of_equals, log_likelihoods, log_marginal
-from bytenet.training.tasks.monolingual_text import DIRECTIONS, FORTH_AND_BACK, directions_taught, directions_trained
 
 
 class TextGradients:

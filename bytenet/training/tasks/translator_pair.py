@@ -11,8 +11,7 @@ from bytenet.config import SemiSupervisedConfig
 from bytenet.models import TranslationModel
 from bytenet.training.metrics import CharacterError, loss_name
 from bytenet.training.optimizers.flat_gradients import apply_flat_gradient, flat_gradient
-from bytenet.training.tasks.direction import Side
-from bytenet.training.tasks.monolingual_text import directions_trained
+from bytenet.training.tasks.direction import Side, directions_trained
 from bytenet.training.tasks.text_gradients import TextGradients
 
 

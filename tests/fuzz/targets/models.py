@@ -21,7 +21,8 @@ from bytenet.saved.keras_model import load_keras_model, save_model
 from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, training_variables
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
-from bytenet.training.state import Plateau, TrainingState
+from bytenet.training.plateau import Plateau
+from bytenet.training.state import TrainingState
 from tests.fuzz.mutations import mutate, mutate_zip
 from tests.fuzz.targets.target import Target
 

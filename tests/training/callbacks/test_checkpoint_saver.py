@@ -90,3 +90,10 @@ def test_a_stopped_run_says_how_all_its_workers_resume(make_run, num_workers, ad
     with pytest.raises(KeyboardInterrupt) as stop:
         run.saver.on_train_batch_end(1)
     assert str(stop.value) == f"Stopped at step 2; everything is saved. {advice}"
+
+
+def test_a_run_that_is_stopped_after_its_last_step_is_finished(make_run):
+    run = make_run(SimpleNamespace(seconds_since_checkpoint=0.0, is_asked_to_stop=True))
+    run.state.step, run.state.epoch = 8, 2
+    with pytest.raises(KeyboardInterrupt, match="The run is finished and saved"):
+        run.saver.on_epoch_end(1)

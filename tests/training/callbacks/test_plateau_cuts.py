@@ -9,8 +9,8 @@ from bytenet.csv_log import read_csv_log
 from bytenet.errors import ConfigError
 from bytenet.training import train
 from bytenet.training.callbacks import PlateauCuts
-from bytenet.training.callbacks.plateau_cuts import cut_after
-from bytenet.training.state import Plateau, TrainingState
+from bytenet.training.plateau import Plateau, cut_after
+from bytenet.training.state import TrainingState
 
 FAST = (
     "training.schedule=plateau",

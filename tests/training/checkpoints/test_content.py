@@ -22,7 +22,8 @@ from bytenet.training.checkpoints import (
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.state import Plateau, TrainingState
+from bytenet.training.plateau import Plateau
+from bytenet.training.state import TrainingState
 
 IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")
 

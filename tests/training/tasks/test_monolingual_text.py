@@ -10,7 +10,8 @@ from bytenet.config import Config, DataConfig, SemiSupervisedConfig, TrainingCon
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
 from bytenet.errors import InputError
-from bytenet.training.tasks.monolingual_text import directions_taught, monolingual_texts, semi_supervised_dataset
+from bytenet.training.tasks.direction import directions_taught
+from bytenet.training.tasks.monolingual_text import monolingual_texts, semi_supervised_dataset
 
 PAIRS = Pairs(["a", "ab", "abc", "abcd", "abcde"] * 2, ["A", "ABAB", "AB", "ABCAB", "A"] * 2)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown="drop")
