@@ -22,3 +22,8 @@ def test_json_suits_the_encoding_of_the_output(encoding, is_escaped, monkeypatch
     assert ("\\u" in text) == is_escaped
     assert text.count("\n") == 4
     assert text.endswith("}\n")
+
+
+def test_json_for_a_closed_output_is_dropped(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    print_json({"count": 2})

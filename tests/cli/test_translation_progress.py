@@ -1,5 +1,7 @@
 """The progress of a translation, where standard error is no terminal."""
 
+import sys
+
 from bytenet.cli.common import translation_progress
 
 
@@ -14,3 +16,10 @@ def test_a_line_is_printed_every_half_minute(monkeypatch, capsys):
         "Translated 20 of 2,000 lines after 31 s.",
         "Translated 1,540 of 2,000 lines after 62 s.",
     ]
+
+
+def test_progress_for_a_closed_standard_error_is_not_on_standard_output(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", None)
+    with translation_progress.translation_progress(2000) as progress:
+        progress(10)
+    assert capsys.readouterr().out == ""

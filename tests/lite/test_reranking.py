@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bytenet import decoding
+from bytenet.cli.translate import translate
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite import Translator
 from bytenet.lite.__main__ import main
@@ -106,6 +107,13 @@ def test_a_file_that_names_a_missing_model_can_do_without(kind, shipped, model_p
         kind(path)
     assert list(kind(path, rerank_weight=0).translate(lines)) == list(kind(model_path).translate(lines))
     assert ModelFile(path).suits_lite(rerank_weight=0)
+
+
+def test_the_command_does_without_a_missing_model_with_any_option_of_tensorflow(shipped, model_path, tmp_path, invoke):
+    path = tmp_path / "other.bytenet"
+    path.write_bytes(with_settings(model_path, "decoding", rerank_with="fr-en"))
+    for options in (("--beam-size", 2, "--rerank-weight", 0), ("--mbr",)):
+        assert invoke(translate, path, *options, stdin=b"ein Hund\n").stdout.strip()
 
 
 @pytest.mark.parametrize("kind", [Translator, decoding.Translator.from_run])

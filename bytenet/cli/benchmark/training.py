@@ -78,7 +78,8 @@ def training(
     from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     symbols = vocab_size or VOCAB_SIZE
-    counts = workers or replicas or (1,)
+    workers = tuple(dict.fromkeys(workers))
+    counts = workers or tuple(dict.fromkeys(replicas)) or (1,)
     cases = []
     for config, length in product(configs, lengths or (100,)):
         for batch_size in batch_sizes or (batch_size_of(config, length, counts),):

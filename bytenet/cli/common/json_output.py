@@ -14,5 +14,5 @@ def print_json(content: object) -> None:
     Args:
         content: dictionaries, lists, texts and numbers.
     """
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("_", "-")
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("_", "-")
     click.echo(json.dumps(content, indent=2, ensure_ascii=encoding not in ("utf-8", "utf8")))

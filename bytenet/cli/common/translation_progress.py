@@ -23,7 +23,7 @@ def translation_progress(length: int) -> Iterator[Callable[[int], None]]:
     Yields:
         A function that takes the number of lines translated so far.
     """
-    if sys.stderr is not None and not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # click would take standard output instead of None
         say(f"Translating {lines_in_words(length)} ...")
         yield _LinesOfProgress(length)
         return

@@ -185,7 +185,8 @@ def _engine(
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
         return lite_engine(paths, n_best, reranker, weight)
     instead_of_lite = None
-    if name is None and needs_full and suits_lite(paths, lines) and ModelFile(paths[0]).has_weights:
+    # A weight of 0: the reranker of the file may be missing, and an option may turn it off.
+    if name is None and needs_full and suits_lite(paths, lines, rerank_weight=0.0) and ModelFile(paths[0]).has_weights:
         instead_of_lite = given_option(click.get_current_context(), needs_full)
     return full_engine(paths, n_best, dictionary, window, options, instead_of_lite)
 

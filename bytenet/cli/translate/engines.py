@@ -106,7 +106,8 @@ def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, re
         raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
     if rerank_with is not None and rerank_with.is_dir():
         raise click.UsageError(
-            "--engine lite takes a .bytenet file or the name of a pretrained model as --rerank-with."
+            f"LiteRT cannot rank with the folder {rerank_with}. Give --rerank-with the name of a pretrained model, or "
+            "a .bytenet file, which `bytenet export` writes."
         )
     translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
     _check_n_best_of_export(n_best, translator.beam_size, paths[0])
