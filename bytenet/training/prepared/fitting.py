@@ -5,6 +5,7 @@ import itertools
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -149,12 +150,16 @@ def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel
     Args:
         folder: of the run.
         num_batches: in an epoch, for the schedule of the learning rate.
+
+    Raises:
+        InputError: a setting of the model was edited, and the start has the earlier one.
     """
     run, training = folder.run, folder.run.config.training
     keras.utils.set_random_seed(training.seed)
     keras.mixed_precision.set_global_policy("mixed_bfloat16" if training.mixed_precision else "float32")
     model = build_model(run.config.model, run.vocabulary.size)
     if (start := folder.start()) is not None:
+        run.check_settings(run.config, fixed_settings(replace(run.config, model=start.config)))
         model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))

@@ -38,10 +38,10 @@ def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str]
         ConfigError: `fit_prepared` cannot train with a setting.
         InputError: the corpus or the folder cannot be used, or the model cannot do what `decoding` asks for.
     """
-    check_fit(config)
     run = RunFolder(run_dir)
     run.check_free()
     config, vocabulary = take_over_start(config)
+    check_fit(config)  # R-Drop needs the dropout of the model, which may be the start's
     pairs = PairsInMemory(config, vocabulary, replicas=1)
     corpus, vocabulary = pairs.corpus, pairs.vocabulary
     check_size(config.model, vocabulary.size)

@@ -42,6 +42,13 @@ def test_what_fit_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_
     assert not (tmp_path / "run").exists()
 
 
+def test_r_drop_may_need_a_dropout_of_the_start(smallest_config, supervised_run, tmp_path):
+    family = ("model.family=transformer", "model.num_sets=null", "model.dilations=null", "model.heads=2")
+    layers = ("model.encoder_layers=1", "model.decoder_layers=1")
+    start = supervised_run("start", *family, *layers, "model.attention_dropout=0.1")
+    prepare(smallest_config(f"training.start={start.path}", "training.r_drop=1"), tmp_path / "run")
+
+
 def test_settings_without_effect_are_named(smallest_config, tmp_path):
     said: list[str] = []
     prepare(smallest_config("training.sync_batch_norm=false", "semi_supervised.beam_size=2"), tmp_path, said.append)
