@@ -112,16 +112,18 @@ def _evaluation(folder: Path, name: str, evaluation: SavedEvaluation) -> str:
         low, high = score["interval"] or (None, None)
         interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
         scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
-    search = evaluation["settings"]
+    total, search = evaluation["num_sentences"], evaluation["settings"]
     settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in search.items() if value is not None)
     samples_path = folder / f"{name}.samples.md"
     samples = read_limited(samples_path, MOST_JSON_BYTES, "translations in Markdown").decode("utf-8", "replace")
     if samples.startswith("|"):  # there are no others, or an earlier version chose them
-        samples = f"The first {samples.count(chr(10)) - 2} sentences, in their order:\n\n{samples}"
+        number = samples.count("\n") - 2
+        shown = "The first sentence" if number == 1 else f"The first {number} sentences, in their order"
+        samples = f"{shown}:\n\n{samples}"
     return "\n\n".join(
         [
             f"## Scores on {name}",
-            f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
+            f"{total:,} sentence{'s' * (total != 1)}, translated in {evaluation['seconds']:.0f} seconds "
             f"({evaluation['characters_per_second']:,.0f} characters per second); {settings}.",
             table(("score", "value", "95 % interval", "settings"), scores),
             samples,

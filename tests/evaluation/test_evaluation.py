@@ -119,6 +119,9 @@ def test_files_and_pages_say_how_their_samples_were_chosen(tmp_path):
     all_of_them = _page(tmp_path, num_sentences=20)
     assert "The first 20 sentences, in their order:\n\n| source |" in all_of_them
     assert (tmp_path / "test.samples.md").read_text().startswith("| source |")
+    one = _page(tmp_path, num_sentences=1)
+    assert "1 sentence, translated in" in one
+    assert "The first sentence:\n\n| source |" in one
     chosen = "20 of 1,000 sentences, evenly spaced, from the first one on:\n\n| source |"
     some = _page(tmp_path, num_sentences=1000)
     assert chosen in some

@@ -68,7 +68,7 @@ def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrat
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:
     """Split the CPU into logical devices, up to the highest "CPU:n" of `devices`."""
-    count = 1 + max((int(name[4:]) for name in devices if name.startswith("CPU:") and name[4:].isdigit()), default=0)
+    count = 1 + max((int(name[4:]) for name in devices if name.startswith("CPU:") and name[4:].isdecimal()), default=0)
     cpus = tf.config.list_physical_devices("CPU")
     if count == 1 or len(tf.config.get_logical_device_configuration(cpus[0]) or [None]) >= count:
         return

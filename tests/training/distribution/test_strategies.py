@@ -220,6 +220,12 @@ def test_a_device_that_is_named_twice_is_refused(check):
         check(("CPU:0", "CPU:0"))
 
 
+@pytest.mark.parametrize("name", ["GPU:9", "CPU:²"])
+def test_a_device_that_does_not_exist_is_refused(name):
+    with pytest.raises(ConfigError, match=rf"^training\.devices names '{name}', but this machine has CPU:0"):
+        check_devices((name,))
+
+
 def test_devices_are_made_before_the_corpus_is_read(monkeypatch):
     """Reading text may start TensorFlow, and then no logical devices can be made."""
     calls = []
