@@ -48,7 +48,7 @@ def function_graph(graph: "tf.Graph", name: str) -> Any | None:
     return None if function is None else function.graph
 
 
-def run_steps(
+def recurrent_loop(
     step: Callable[[Any, tuple], tuple[Any, list]], inputs: Any, states: list, go_backwards: bool = False
 ) -> tuple[Any, list]:
     """Run a loop over the steps of a sequence. Public Keras has loops of layers only.

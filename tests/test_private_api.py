@@ -10,7 +10,7 @@ from bytenet.private_api import (
     build_loss_and_metrics,
     build_nothing_in_fit,
     function_graph,
-    run_steps,
+    recurrent_loop,
 )
 
 
@@ -83,7 +83,7 @@ def test_function_graph_finds_the_graph_of_a_called_function():
 def test_a_loop_runs_over_the_steps_in_both_directions():
     inputs = tf.reshape(tf.range(6.0), (1, 3, 2))
     for go_backwards, outputs in ((False, [[0, 1], [2, 4], [6, 9]]), (True, [[6, 9], [6, 8], [4, 5]])):
-        sums, (last,) = run_steps(
+        sums, (last,) = recurrent_loop(
             lambda now, states: (states[0] + now, [states[0] + now]), inputs, [tf.zeros((1, 2))], go_backwards
         )
         np.testing.assert_array_equal(sums[0], outputs)

@@ -22,7 +22,7 @@ from bytenet.layers.recurrent.gru import (
     next_gru_state,
     product_over_steps,
 )
-from bytenet.private_api import run_steps
+from bytenet.private_api import recurrent_loop
 
 
 class AdditiveAttention(NamedTuple):
@@ -68,7 +68,7 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
                 state = is_real * state + (1 - is_real) * states[0]
             return state, [state]
 
-        outputs, _ = run_steps(step, _side_by_side(projected, is_real), [first_state], go_backwards)
+        outputs, _ = recurrent_loop(step, _side_by_side(projected, is_real), [first_state], go_backwards)
 
         def gradient(*arguments, upstream=None):
             with gradient_scope(layer):
@@ -88,7 +88,7 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
                     return d_sums, [d_before]
 
                 inputs = _side_by_side(d_outputs, before, update, reset, candidate, is_real)
-                d_projected, (d_first_state,) = run_steps(
+                d_projected, (d_first_state,) = recurrent_loop(
                     step_back, inputs, [ops.zeros_like(first_state)], not go_backwards
                 )
                 return d_projected, d_first_state, gradient_of_gru_kernel(d_projected, before, reset)
@@ -127,7 +127,7 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
             state = next_gru_state(sums + context, states[0], kernel)
             return ops.concatenate([state, weights], axis=-1), [state]
 
-        outputs, _ = run_steps(step, projected, [first_state])
+        outputs, _ = recurrent_loop(step, projected, [first_state])
 
         def gradient(*arguments, upstream=None):
             with gradient_scope(layer):
@@ -158,7 +158,7 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
 
                 inputs = _side_by_side(queries, d_states, before, update, reset, candidate, d_all_weights, all_weights)
                 zeros = [ops.zeros_like(first_state), ops.zeros_like(keys), ops.zeros_like(keys[:, 0])]
-                d_steps, (d_first_state, d_keys, d_vector) = run_steps(step_back, inputs, zeros, go_backwards=True)
+                d_steps, (d_first_state, d_keys, d_vector) = recurrent_loop(step_back, inputs, zeros, go_backwards=True)
                 d_sums, d_queries = _columns(d_steps, [3 * units, None])
                 with keras.name_scope("alignment"):
                     d_state_map = product_over_steps(before, d_queries)
