@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.recurrent.gru import next_gru_state
+from bytenet.layers.recurrent.gru import GruKernel, next_gru_state
 from bytenet.layers.recurrent.initializers import weight_scheme
 
 NUM_GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -111,7 +111,7 @@ class RecurrentCell(keras.layers.Layer):
         state = states[0]
         recurrent = self._weight(self.recurrent_kernel)
         if self.kind == "gru":
-            output = next_gru_state(inputs, state, recurrent, self._normalized)
+            output = next_gru_state(inputs, state, GruKernel.of(recurrent), self._normalized)
             return output, [output]
         sums = self._normalized(inputs + ops.matmul(state, recurrent), 0)
         if self.kind == "rnn":

@@ -16,6 +16,7 @@ from keras import ops
 from bytenet.layers.attention.dot_attention import softmax
 from bytenet.layers.gradients import gradient_scope, upstream_of
 from bytenet.layers.recurrent.gru import (
+    GruKernel,
     back_through_gru,
     gradient_of_gru_kernel,
     gru_gates,
@@ -60,7 +61,9 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
     is_real = None if mask is None else ops.cast(mask, projected.dtype)[:, :, None]
 
     @ops.custom_gradient
-    def run(projected, first_state, kernel):
+    def run(projected, first_state, matrix):
+        kernel = GruKernel.of(matrix)
+
         def step(inputs, states):
             sums, is_real = _columns(inputs, [projected.shape[-1], None])
             state = next_gru_state(sums, states[0], kernel)
@@ -75,15 +78,15 @@ def gru_outputs(layer, projected, first_state, kernel, mask=None, go_backwards: 
                 d_outputs = upstream_of(arguments, upstream)
                 before = _states_before(outputs, first_state, go_backwards)
                 update, reset, candidate = gru_gates(projected, before, kernel)
-                units = before.shape[-1]
+                units, transposed = before.shape[-1], kernel.transposed()
 
                 def step_back(inputs, states):
                     d_output, *gates, is_real = _columns(inputs, [units] * 5 + [None])
                     d_state = states[0] + d_output
                     if mask is None:
-                        d_sums, d_before = back_through_gru(d_state, *gates, kernel)
+                        d_sums, d_before = back_through_gru(d_state, *gates, transposed)
                     else:
-                        d_sums, d_before = back_through_gru(is_real * d_state, *gates, kernel)
+                        d_sums, d_before = back_through_gru(is_real * d_state, *gates, transposed)
                         d_before = d_before + (1 - is_real) * d_state
                     return d_sums, [d_before]
 
@@ -115,7 +118,9 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
     """
 
     @ops.custom_gradient
-    def run(projected, first_state, kernel, state_map, vector, keys, offsets, values):
+    def run(projected, first_state, matrix, state_map, vector, keys, offsets, values):
+        kernel = GruKernel.of(matrix)
+
         def hidden_layer(queries):
             return ops.tanh(queries[:, None] + keys)  # (batch, S, attention_units)
 
@@ -140,19 +145,20 @@ def attending_gru_outputs(layer, projected, first_state, kernel, attention: Addi
                     queries = ops.matmul(before, state_map)
                     context = ops.matmul(all_weights, values)
                 update, reset, candidate = gru_gates(projected + context, before, kernel)
+                transposed, transposed_map = kernel.transposed(), ops.transpose(state_map)
 
                 def step_back(inputs, states):
                     d_state, d_keys, d_vector = states
                     query, d_output, *gates, both_weights = _columns(inputs, [attention_units] + [units] * 5 + [None])
                     d_weights, weights = ops.split(both_weights, 2, axis=-1)
-                    d_sums, d_before = back_through_gru(d_state + d_output, *gates, kernel)
+                    d_sums, d_before = back_through_gru(d_state + d_output, *gates, transposed)
                     with keras.name_scope("alignment"):
                         d_weights = d_weights + ops.matmul(values, d_sums[:, :, None])[:, :, 0]
                         d_scores = weights * (d_weights - ops.sum(weights * d_weights, axis=-1, keepdims=True))
                         hidden = hidden_layer(query)
                         d_hidden = d_scores[:, :, None] * (vector * (1 - ops.square(hidden)))
                         d_query = ops.sum(d_hidden, axis=1)
-                        d_before = d_before + ops.matmul(d_query, ops.transpose(state_map))
+                        d_before = d_before + ops.matmul(d_query, transposed_map)
                         d_vector = d_vector + ops.sum(d_scores[:, :, None] * hidden, axis=1)
                     return ops.concatenate([d_sums, d_query], axis=-1), [d_before, d_keys + d_hidden, d_vector]
 
