@@ -168,9 +168,6 @@ class ByteNet(TranslationModel):
     def select(self, state, parents):
         return self._ring.select(state, rows_of_parents(parents))
 
-    def step(self, previous_ids, state, memory, position):
-        return self.make_step()(previous_ids, state, memory, position)
-
     def make_step(self):
         # Kernels are cut and stacked once, because at each step it would copy a third of the weights. With a batch of
         # one, XLA would also fuse the cutting into each product and compute it as a slow plain loop.

@@ -144,9 +144,6 @@ class ConvS2S(TranslationModel):
     def select(self, state, parents):
         return self._rings.select(state, rows_of_parents(parents))
 
-    def step(self, previous_ids, state, memory, position):
-        return self.make_step()(previous_ids, state, memory, position)
-
     def make_step(self):
         # Kernels are normalised, cut and stacked once. At each step, it would cost more than the products.
         decoder = self.decoder

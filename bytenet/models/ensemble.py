@@ -74,9 +74,6 @@ class Ensemble(TranslationModel):
         pairs = zip(self.members, memory, strict=True)
         return [member.initial_state(part, max_length, beam_size) for member, part in pairs]
 
-    def step(self, previous_ids, state, memory, position):
-        return self.make_step()(previous_ids, state, memory, position)
-
     def make_step(self):
         member_steps = [member.make_step() for member in self.members]
 

@@ -210,15 +210,20 @@ class RecurrentTranslator(TranslationModel):
         # All hypotheses of a source have the same memory.
         return state | {"hypotheses": super().select(state["hypotheses"], parents)}
 
-    def step(self, previous_ids, state, memory, position):
-        embedded = self.target_embedding(previous_ids)
-        if not self.is_bounded:
-            outputs, state = self.decoder.step(embedded, state, memory, position)
-            return self.head(outputs), state
-        *states, logits = state["hypotheses"]
-        outputs, state = self.decoder.step(embedded, state | {"hypotheses": states}, memory, position)
-        logits, _ = self.head.cell(outputs, [logits])
-        return logits, state | {"hypotheses": [*state["hypotheses"], logits]}
+    def make_step(self):
+        decoder_step = self.decoder.make_step()
+
+        def step(previous_ids, state, memory, position):
+            embedded = self.target_embedding(previous_ids)
+            if not self.is_bounded:
+                outputs, state = decoder_step(embedded, state, memory, position)
+                return self.head(outputs), state
+            *states, logits = state["hypotheses"]
+            outputs, state = decoder_step(embedded, state | {"hypotheses": states}, memory, position)
+            logits, _ = self.head.cell(outputs, [logits])
+            return logits, state | {"hypotheses": [*state["hypotheses"], logits]}
+
+        return step
 
     @classmethod
     def from_config(cls, config):

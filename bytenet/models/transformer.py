@@ -132,7 +132,10 @@ class Transformer(TranslationModel):
     def select(self, state, parents):
         return self._cache.select(state, rows_of_parents(parents))
 
-    def step(self, previous_ids, state, memory, position):
+    def make_step(self):
+        return self._step
+
+    def _step(self, previous_ids, state, memory, position):
         batch = ops.shape(memory["offsets"])[0]
         embedded = self.target_positions.step(self._embedded("target", previous_ids), position)
         outputs = ops.reshape(embedded, (batch, -1, self.config.dim))  # (batch, beam_size, dim)

@@ -168,9 +168,8 @@ class TranslationModel(keras.Model):
             beam_size: number of hypotheses of each source.
         """
 
-    @abstractmethod
     def step(self, previous_ids, state, memory, position):
-        """Predict one character.
+        """Predict one character. In a loop over positions, the result of `make_step` is faster.
 
         Args:
             previous_ids: int32 `(batch * beam_size,)`, the characters before this one; 0 at the start.
@@ -181,14 +180,15 @@ class TranslationModel(keras.Model):
         Returns:
             The logits, float32 `(batch * beam_size, vocab_size)`, and the next state.
         """
+        return self.make_step()(previous_ids, state, memory, position)
 
+    @abstractmethod
     def make_step(self):
         """Make a `step` for a loop over positions. It computes only once what is the same at every position.
 
         Returns:
             A function with the arguments and results of `step`. It is valid until the weights change.
         """
-        return self.step
 
     def select(self, state, parents):
         """Rearrange the hypotheses of each source: hypothesis j of source i continues from hypothesis `parents[i, j]`.

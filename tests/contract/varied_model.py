@@ -61,9 +61,6 @@ class VariedModel(TranslationModel):
 
         return step
 
-    def step(self, previous_ids, state, memory, position):
-        return self.make_step()(previous_ids, state, memory, position)
-
     def select(self, state, parents):
         return self.base.select(state, parents)
 

@@ -43,7 +43,10 @@ class TableModel(TranslationModel):
     def initial_state(self, memory, max_length, beam_size=1):
         return ()
 
-    def step(self, previous_ids, state, memory, position):
+    def make_step(self):
+        return self._step
+
+    def _step(self, previous_ids, state, memory, position):
         table = ops.take(ops.convert_to_tensor(self.log_tables), position, axis=0)
         return ops.take(table, previous_ids, axis=0), state
 
@@ -89,7 +92,10 @@ class RecurrentModel(TranslationModel):
         zeros = ops.zeros((ops.shape(memory["summary"])[0] * beam_size, self.hidden))
         return {"hidden": zeros, "history": (zeros,)}
 
-    def step(self, previous_ids, state, memory, position):
+    def make_step(self):
+        return self._step
+
+    def _step(self, previous_ids, state, memory, position):
         before = ops.take(self.target_table, previous_ids, axis=0)
         summary = repeat_for_beams(memory["summary"], previous_ids)
         hidden = ops.tanh(ops.matmul(state["hidden"], self.recurrent) + before + summary)

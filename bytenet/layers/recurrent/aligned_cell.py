@@ -53,16 +53,25 @@ class AlignedCell(keras.layers.Layer):
         self.alignment.build(((None, None, self.units), (None, None, encoded)))
 
     def call(self, inputs, states):
-        *states, keys, offsets, values = states
-        batch = ops.shape(keys)[0]
-        # The rows of a source attend together.
-        queries = ops.reshape(states[0], (batch, -1, self.units))
-        weights = self.alignment(queries, {"keys": keys, "offsets": offsets})
-        with keras.name_scope("alignment"):  # for profiles
-            context = ops.matmul(weights, values)
-        output, states = self.cell(inputs + ops.reshape(context, (-1, values.shape[-1])), states)
-        rows_of_weights = ops.reshape(weights, (-1, ops.shape(keys)[1]))
-        return ops.concatenate([output, rows_of_weights], axis=-1), [*states, keys, offsets, values]
+        return self.make_step()(inputs, states)
+
+    def make_step(self):
+        """Make a `call` for a loop over steps, see `RecurrentCell.make_step`."""
+        cell_step = self.cell.make_step()
+
+        def step(inputs, states):
+            *states, keys, offsets, values = states
+            batch = ops.shape(keys)[0]
+            # The rows of a source attend together.
+            queries = ops.reshape(states[0], (batch, -1, self.units))
+            weights = self.alignment(queries, {"keys": keys, "offsets": offsets})
+            with keras.name_scope("alignment"):  # for profiles
+                context = ops.matmul(weights, values)
+            output, states = cell_step(inputs + ops.reshape(context, (-1, values.shape[-1])), states)
+            rows_of_weights = ops.reshape(weights, (-1, ops.shape(keys)[1]))
+            return ops.concatenate([output, rows_of_weights], axis=-1), [*states, keys, offsets, values]
+
+        return step
 
     def get_config(self):
         return super().get_config() | self.arguments

@@ -93,6 +93,23 @@ class RecurrentCell(keras.layers.Layer):
         if self.normalization == "layer":
             self.gain = self.add_weight(name="gain", shape=(width,), initializer="ones")
 
+    def make_projection(self, num_channels: int, first: int = 0):
+        """Make `project` for some channels of the inputs. The function cuts their part of the matrix only once.
+
+        Args:
+            num_channels: of the inputs.
+            first: as for `project`.
+        """
+        kernel = self._weight(self.kernel)[first : first + num_channels]
+        bias = None if first or self.gain is not None else self._weight(self.bias)
+
+        def project(inputs):
+            with keras.name_scope(self.name):  # for profiles, as in `call`
+                projected = ops.matmul(ops.cast(inputs, self.compute_dtype), kernel)
+                return projected if bias is None else projected + bias
+
+        return project
+
     def project(self, inputs, first: int = 0):
         """Map inputs: float `(..., channels)` → `(..., gates * units)`.
 
@@ -102,25 +119,39 @@ class RecurrentCell(keras.layers.Layer):
             first: number of the first channel of `inputs`. Without layer normalisation, the projection of channel 0
                 includes the bias.
         """
-        with keras.name_scope(self.name):  # for profiles, as in `call`
-            kernel = self._weight(self.kernel)[first : first + inputs.shape[-1]]
-            projected = ops.matmul(ops.cast(inputs, self.compute_dtype), kernel)
-            return projected if first or self.gain is not None else projected + self._weight(self.bias)
+        return self.make_projection(inputs.shape[-1], first)(inputs)
 
     def call(self, inputs, states):
-        state = states[0]
+        return self.make_step()(inputs, states)
+
+    def make_step(self):
+        """Make a `call` for a loop over steps. It cuts the recurrent matrix only once.
+
+        Returns:
+            A function with the arguments and results of `call`. It is valid until the weights change.
+        """
         recurrent = self._weight(self.recurrent_kernel)
-        if self.kind == "gru":
-            output = next_gru_state(inputs, state, GruKernel.of(recurrent), self._normalized)
+        if self.kind != "gru":
+            return lambda inputs, states: self._next(inputs, states, recurrent)
+        kernel = GruKernel.of(recurrent)
+
+        def gru_step(inputs, states):
+            output = next_gru_state(inputs, states[0], kernel, self._normalized)
             return output, [output]
-        sums = self._normalized(inputs + ops.matmul(state, recurrent), 0)
-        if self.kind == "rnn":
-            output = ops.relu(sums) if self.activation == "relu" else ops.tanh(sums)
-            return output, [output]
-        input_gate, forget_gate, candidate, output_gate = ops.split(sums, 4, axis=-1)
-        memory = ops.sigmoid(forget_gate) * states[1] + ops.sigmoid(input_gate) * ops.tanh(candidate)
-        output = ops.sigmoid(output_gate) * ops.tanh(memory)
-        return output, [output, memory]
+
+        return gru_step
+
+    def _next(self, inputs, states, recurrent):
+        """The output and the states of an RNN or an LSTM after a step."""
+        with keras.name_scope("recurrent_cell"):  # for profiles
+            sums = self._normalized(inputs + ops.matmul(states[0], recurrent), 0)
+            if self.kind == "rnn":
+                output = ops.relu(sums) if self.activation == "relu" else ops.tanh(sums)
+                return output, [output]
+            input_gate, forget_gate, candidate, output_gate = ops.split(sums, 4, axis=-1)
+            memory = ops.sigmoid(forget_gate) * states[1] + ops.sigmoid(input_gate) * ops.tanh(candidate)
+            output = ops.sigmoid(output_gate) * ops.tanh(memory)
+            return output, [output, memory]
 
     @property
     def has_gru_loop(self) -> bool:

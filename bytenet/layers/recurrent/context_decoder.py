@@ -147,22 +147,27 @@ class ContextDecoder(RecurrentDecoder, keras.layers.Layer):
         attention = AdditiveAttention(state_map, vector, *_attended(memory))
         return attending_gru_outputs(self, projected, *initial_states, self.cell.recurrent_kernel, attention)
 
-    def step(self, embedded, state, memory, position):
-        with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            projected, batch = self.cell.project(embedded), ops.shape(memory["start"])[0]
-            previous = state["hypotheses"]
-            if self.has_attention:
-                output, states = self.loop.cell(projected, [*previous, *_attended(memory)])
-                output, weights = output[:, : self.units], output[:, self.units :]
-                present = states[: len(previous)]
-                context = self._context(_by_source(weights, batch), memory)
-            else:
-                projected = _by_source(projected, batch) + memory["projected"][:, None]
-                output, present = self.cell(ops.reshape(projected, (-1, projected.shape[-1])), previous)
-                context = memory["context"][:, None]
-            read = output if self.reads_current_state else previous[0]
-            outputs = self._read_out(_by_source(read, batch), _by_source(embedded, batch), context)
-            return ops.reshape(outputs, (-1, self.readout_units)), {"hypotheses": present}
+    def make_step(self):
+        project, cell_step = self.cell.make_projection(self.num_embedded), self.loop.cell.make_step()
+
+        def step(embedded, state, memory, position):
+            with keras.name_scope(self.name):  # the scope of `call`, for profiles
+                projected, batch = project(embedded), ops.shape(memory["start"])[0]
+                previous = state["hypotheses"]
+                if self.has_attention:
+                    output, states = cell_step(projected, [*previous, *_attended(memory)])
+                    output, weights = output[:, : self.units], output[:, self.units :]
+                    present = states[: len(previous)]
+                    context = self._context(_by_source(weights, batch), memory)
+                else:
+                    projected = _by_source(projected, batch) + memory["projected"][:, None]
+                    output, present = cell_step(ops.reshape(projected, (-1, projected.shape[-1])), previous)
+                    context = memory["context"][:, None]
+                read = output if self.reads_current_state else previous[0]
+                outputs = self._read_out(_by_source(read, batch), _by_source(embedded, batch), context)
+                return ops.reshape(outputs, (-1, self.readout_units)), {"hypotheses": present}
+
+        return step
 
     def _context(self, weights, memory):
         """The contexts of steps with these weights: float `(batch, T, S)` → `(batch, T, channels)`."""

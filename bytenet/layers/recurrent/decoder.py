@@ -58,15 +58,17 @@ class RecurrentDecoder(ABC):
         """
 
     @abstractmethod
-    def step(self, embedded, state: dict, memory, position):
-        """Compute one step.
+    def make_step(self):
+        """Make a function that computes one step. It computes only once what is the same in all steps.
 
-        Args:
+        Its arguments:
             embedded: the character before the step, float `(R, channels)`.
             state: the result of `initial_state` or of the previous `step`.
             memory: the result of `remember`.
             position: int32 scalar, 0 for the first step.
 
+        Its results: float `(R, channels)`, for the head, equal to `decode(...)[:, position]`; and the next state.
+
         Returns:
-            float `(R, channels)`, for the head, equal to `decode(...)[:, position]`; and the next state.
+            The function. It is valid until the weights change.
         """

@@ -208,14 +208,18 @@ class LuongDecoder(RecurrentDecoder, keras.layers.Layer):
         outputs = self.loop(ops.concatenate(parts, axis=-1), initial_state=initial_states)
         return outputs[..., : self.units], outputs[..., self.units :]
 
-    def step(self, embedded, state, memory, position):
-        step = self.loop.cell
-        with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            window = step.attention.window_of(ops.reshape(position, (1,)), memory)
-            projected = step.stack.layers[0].cell.project(embedded)
-            *states, previous = state["hypotheses"] if self.feeding else [*state["hypotheses"], None]
-            attentional, _, states = step.advance(projected, None, states, previous, memory, window)
-        return attentional, {"hypotheses": [*states, attentional] if self.feeding else states}
+    def make_step(self):
+        cell = self.loop.cell
+
+        def step(embedded, state, memory, position):
+            with keras.name_scope(self.name):  # the scope of `call`, for profiles
+                window = cell.attention.window_of(ops.reshape(position, (1,)), memory)
+                projected = cell.stack.layers[0].cell.project(embedded)
+                *states, previous = state["hypotheses"] if self.feeding else [*state["hypotheses"], None]
+                attentional, _, states = cell.advance(projected, None, states, previous, memory, window)
+            return attentional, {"hypotheses": [*states, attentional] if self.feeding else states}
+
+        return step
 
     def get_config(self):
         of_step = self.loop.cell.get_config()

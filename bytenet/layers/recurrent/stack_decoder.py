@@ -75,10 +75,13 @@ class StackDecoder(RecurrentDecoder, keras.layers.Layer):
         repeated = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory["states"])
         return {"hypotheses": keras.tree.flatten(repeated)}
 
-    def step(self, embedded, state, memory, position):
-        with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            output, states = self.advance(self.layers[0].cell.project(embedded), state["hypotheses"])
-        return output, {"hypotheses": states}
+    def make_step(self):
+        def step(embedded, state, memory, position):
+            with keras.name_scope(self.name):  # the scope of `call`, for profiles
+                output, states = self.advance(self.layers[0].cell.project(embedded), state["hypotheses"])
+            return output, {"hypotheses": states}
+
+        return step
 
     def advance(self, projected, states, dropout_factors=None):
         """One step of all layers.

@@ -125,10 +125,13 @@ class ThesisDecoder(RecurrentDecoder, keras.layers.RNN):
             memory = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory)
         return {"hypotheses": states, "memory": memory}
 
-    def step(self, embedded, state, memory, position):
-        with keras.name_scope(self.name):  # the scope of `call`: profiles group the operations of a step by it
-            attention, states = self.cell(embedded, _cell_states(state))
-        return attention, state | {"hypotheses": states[:3]}
+    def make_step(self):
+        def step(embedded, state, memory, position):
+            with keras.name_scope(self.name):  # the scope of `call`: profiles group the operations of a step by it
+                attention, states = self.cell(embedded, _cell_states(state))
+            return attention, state | {"hypotheses": states[:3]}
+
+        return step
 
 
 class _CellOfWeights(keras.layers.Layer):
