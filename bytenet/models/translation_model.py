@@ -34,7 +34,7 @@ class TranslationModel(keras.Model):
     row for each hypothesis, and the hypotheses of a source follow each other. `select` lets a hypothesis continue from
     another one of the same source.
 
-    A family defines `config_class`, `parts`, `encode`, `decode`, `initial_state` and `step`. The tests in
+    A family defines `config_class`, `parts`, `encode`, `decode`, `initial_state` and `make_step`. The tests in
     `tests/contract` run with every family.
 
     Args:

@@ -59,16 +59,11 @@ class RecurrentDecoder(ABC):
 
     @abstractmethod
     def make_step(self):
-        """Make a function that computes one step. It computes only once what is the same in all steps.
-
-        Its arguments:
-            embedded: the character before the step, float `(R, channels)`.
-            state: the result of `initial_state` or of the previous `step`.
-            memory: the result of `remember`.
-            position: int32 scalar, 0 for the first step.
-
-        Its results: float `(R, channels)`, for the head, equal to `decode(...)[:, position]`; and the next state.
+        """Make a function that computes one step. It may compute in advance what is the same in all steps.
 
         Returns:
-            The function. It is valid until the weights change.
+            `step(embedded, state, memory, position)`, valid until the weights change. It takes the character before the
+            step, float `(R, channels)`; the result of `initial_state` or of the step before; the result of `remember`;
+            and an int32 scalar, 0 for the first step. It returns float `(R, channels)`, for the head, equal to
+            `decode(...)[:, position]`; and the next state.
         """

@@ -8,7 +8,7 @@ from keras import ops
 
 
 class GruKernel(NamedTuple):
-    """The matrix of the recurrent part in two. A loop must not divide it anew in each step, which costs time.
+    """The recurrent matrix, divided in two. A loop divides it once, because dividing it in each step costs time.
 
     Attributes:
         gates: of the update gate and the reset gate, float `(units, 2 * units)`.

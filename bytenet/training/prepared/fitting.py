@@ -152,14 +152,16 @@ def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel
         num_batches: in an epoch, for the schedule of the learning rate.
 
     Raises:
-        InputError: a setting of the model was edited, and the start has the earlier one.
+        InputError: a setting of the model, not a dropout rate, was edited, and the start has the earlier one.
     """
     run, training = folder.run, folder.run.config.training
     keras.utils.set_random_seed(training.seed)
     keras.mixed_precision.set_global_policy("mixed_bfloat16" if training.mixed_precision else "float32")
     model = build_model(run.config.model, run.vocabulary.size)
     if (start := folder.start()) is not None:
-        run.check_settings(run.config, fixed_settings(replace(run.config, model=start.config)))
+        rates = {name: rate for name, rate in run.config.model.dropout_rates.items() if hasattr(start.config, name)}
+        of_start = replace(run.config, model=replace(start.config, **rates))
+        run.check_settings(run.config, fixed_settings(of_start))
         model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
