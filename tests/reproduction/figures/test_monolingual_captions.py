@@ -176,7 +176,7 @@ def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
     for name, content in zip(("few", "mine"), re.findall(r"```yaml\n(.*?)```", page, re.DOTALL), strict=True):
         (tmp_path / f"{name}.yaml").write_text(content, encoding="utf-8")
     on_captions = [f"data.{setting}" for setting in ("corpus=multi30k", "source_language=de", "target_language=en")]
-    assert load_config(tmp_path / "few.yaml").model == load_config("pairs-2k-convs2s", on_captions).model
+    assert load_config(tmp_path / "few.yaml").model == load_config("pairs-2k-bahdanau", on_captions).model
     mine, preset = load_config(tmp_path / "mine.yaml"), load_config("multi30k-semi")
     assert mine.semi_supervised == preset.semi_supervised
     assert (mine.decoding.beam_size, mine.decoding.length_penalty) == (5, preset.decoding.length_penalty)
