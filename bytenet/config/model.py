@@ -1,7 +1,7 @@
 """The settings that models of all families have."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -93,6 +93,11 @@ class ModelConfig:
     def dropout_rates(self) -> dict[str, float]:
         """The shares of what is dropped in training, by the name of the setting."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name.endswith("dropout")}
+
+    def with_dropout_of(self, other: "ModelConfig") -> Self:
+        """The same configuration with the dropout rates of another one. Rates that the other one lacks stay."""
+        rates: dict[str, Any] = {name: rate for name, rate in other.dropout_rates.items() if name in self.dropout_rates}
+        return replace(self, **rates)
 
     def with_added_sets(self, number: int) -> Self:
         """The configuration of a model with more sets of residual blocks in its encoder and in its decoder.

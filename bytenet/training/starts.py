@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bytenet.config import Config, DataConfig
 from bytenet.config.families.bytenet import ByteNetConfig
@@ -132,11 +132,9 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
             "files."
         )
     # If no family is set, the configuration is one of ByteNet and lacks the other rates. These stay as in the start.
-    rates: dict[str, Any] = {
-        name: rate for name, rate in config.model.dropout_rates.items() if name in model.dropout_rates
-    }
+    model = model.with_dropout_of(config.model)
     data = replace(config.data, unknown=unknown)
-    return replace(config, model=replace(model, **rates), data=data), source.vocabulary
+    return replace(config, model=model, data=data), source.vocabulary
 
 
 def load_starts(translators: "Mapping[str, keras.Model]", config: Config, vocabulary: Vocabulary) -> None:

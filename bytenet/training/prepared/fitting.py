@@ -159,8 +159,7 @@ def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel
     keras.mixed_precision.set_global_policy("mixed_bfloat16" if training.mixed_precision else "float32")
     model = build_model(run.config.model, run.vocabulary.size)
     if (start := folder.start()) is not None:
-        rates = {name: rate for name, rate in run.config.model.dropout_rates.items() if hasattr(start.config, name)}
-        of_start = replace(run.config, model=replace(start.config, **rates))
+        of_start = replace(run.config, model=start.config.with_dropout_of(run.config.model))
         run.check_settings(run.config, fixed_settings(of_start))
         model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
